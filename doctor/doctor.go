@@ -1,0 +1,73 @@
+// Package doctor holds the shape of a health check and runs checks. A package
+// that can be ill exports its own checks; this one knows none of them.
+package doctor
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// State is the outcome of a check.
+type State string
+
+// The outcomes. Skipped means that the check does not apply here.
+const (
+	Pass    State = "pass"
+	Warn    State = "warn"
+	Fail    State = "fail"
+	Skipped State = "skipped"
+)
+
+// Check is one question about the system's health.
+type Check struct {
+	ID  string // stable name: "host.socket"
+	Run func(ctx context.Context) Result
+}
+
+// Result is a check's answer: what is so, how that is known, and what to do next.
+type Result struct {
+	ID       string `json:"id"`
+	State    State  `json:"state"`
+	Summary  string `json:"summary"`
+	Evidence string `json:"evidence"` // what was seen; never a secret
+	Next     string `json:"next"`     // one imperative sentence, or "" when nothing needs doing
+}
+
+// Report is the outcome of several checks, in the order given.
+type Report struct {
+	State   State    `json:"state"` // the worst of the results
+	Results []Result `json:"results"`
+}
+
+// Patience is the longest that one check may take before it counts as failed.
+const Patience = 5 * time.Second
+
+// Run runs the checks at once and returns when all have answered or run out of
+// [Patience]. A check that gives no answer in time fails; it must end by itself
+// when its context does.
+func Run(ctx context.Context, checks []Check) Report {
+	results := make([]Result, len(checks))
+	var wg sync.WaitGroup
+	for i, c := range checks {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, Patience)
+			defer cancel()
+			results[i] = c.Run(ctx)
+			results[i].ID = c.ID
+		})
+	}
+	wg.Wait()
+	return Report{State: worst(results), Results: results}
+}
+
+func worst(results []Result) State {
+	rank := map[State]int{Skipped: 0, Pass: 1, Warn: 2, Fail: 3}
+	w := Pass
+	for _, r := range results {
+		if rank[r.State] > rank[w] {
+			w = r.State
+		}
+	}
+	return w
+}
