@@ -1,0 +1,53 @@
+// Package process says who runs on a terminal: the foreground process group,
+// the processes of a terminal and their parents, and the terminal's flags.
+//
+// Linux is read from /proc (proc(5)), macOS through gopsutil and sysctl. All of
+// it is a photograph: a process may be gone, and its number be another's, by
+// the time the answer is used; compare Start to tell. Reading changes nothing,
+// needs no rights beyond the user's own, and no answer grows without a limit.
+package process
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrGone is in the chain of the error when no process has the number, or it
+// ended while it was being read.
+var ErrGone = errors.New("no such process")
+
+// ErrNoTTY is in the chain of the error when the process has no controlling
+// terminal, or the path is not that of a terminal.
+var ErrNoTTY = errors.New("no terminal")
+
+// The states of a process.
+const (
+	Running = "running" // runs, sleeps or waits
+	Stopped = "stopped" // by a signal (job control) or a debugger
+	Zombie  = "zombie"  // ended, but its parent has not collected it
+)
+
+// MaxArgv is the most bytes of a command line that are read.
+const MaxArgv = 64 << 10
+
+// MaxProcesses is the most processes that one list holds.
+const MaxProcesses = 4096
+
+// Process is one process at one moment. Text comes from the process itself and
+// may hold anything. A field that may not be read is empty.
+type Process struct {
+	PID, PPID, PGID int
+	Name            string    // of the program, cut by the system to 15 (Linux) or 16 bytes
+	Argv            []string  // at most MaxArgv bytes; nil for a zombie
+	Start           time.Time // to about 10 ms; the same in every reading of the same process
+	Cwd             string
+	State           string // Running, Stopped or Zombie
+}
+
+// TTY is the two terminal flags that tell who reads. A shell's line editor
+// has both off; a program that reads lines has both on; a program that asks for a
+// password has only Canonical on.
+type TTY struct {
+	Echo      bool // what is typed shows
+	Canonical bool // the program gets whole lines
+}

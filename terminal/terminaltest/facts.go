@@ -1,0 +1,126 @@
+package terminaltest
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"termpilot/process"
+)
+
+// proc is a pretended process.
+type proc struct {
+	name  string
+	pid   int
+	ppid  int
+	state string
+	start time.Time
+}
+
+func (s *session) fork(name string, parent *proc) *proc {
+	s.f.pids++
+	p := &proc{name: name, pid: s.f.pids, ppid: 1, state: process.Running, start: time.Now()}
+	if parent != nil {
+		p.ppid = parent.pid
+	}
+	s.procs = append(s.procs, p)
+	return p
+}
+
+func (s *session) reap(gone *proc) {
+	for i, p := range s.procs {
+		if p == gone {
+			s.procs = append(s.procs[:i:i], s.procs[i+1:]...)
+			return
+		}
+	}
+}
+
+func (s *session) fact(p *proc) process.Process {
+	return process.Process{
+		PID: p.pid, PPID: p.ppid, PGID: p.pid, Name: p.name, Argv: []string{p.name},
+		Start: p.start, Cwd: s.cwd, State: p.state,
+	}
+}
+
+// Foreground is process.Foreground for the fake's sessions.
+func (f *Fake) Foreground(shellPID int) (pgid int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		for _, p := range s.procs {
+			if p.pid != shellPID {
+				continue
+			}
+			if s.pretendGroup != 0 {
+				return s.pretendGroup, nil
+			}
+			return s.foreground.pid, nil
+		}
+	}
+	return 0, fmt.Errorf("foreground of %d: %w", shellPID, process.ErrGone)
+}
+
+// Lookup is process.Lookup for the fake's sessions.
+func (f *Fake) Lookup(pid int) (process.Process, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		for _, p := range s.procs {
+			if p.pid == pid {
+				return s.fact(p), nil
+			}
+		}
+	}
+	return process.Process{}, fmt.Errorf("look up %d: %w", pid, process.ErrGone)
+}
+
+// OnTTY is process.OnTTY for the fake's sessions.
+func (f *Fake) OnTTY(tty string) ([]process.Process, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		if s.tty != tty || s.exit != nil {
+			continue
+		}
+		var list []process.Process
+		for _, p := range s.procs {
+			list = append(list, s.fact(p))
+		}
+		return list, nil
+	}
+	return nil, fmt.Errorf("processes of %s: %w", tty, process.ErrNoTTY)
+}
+
+// Children is process.Children for the fake's sessions.
+func (f *Fake) Children(pid int) ([]process.Process, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []process.Process
+	for _, id := range f.order {
+		s := f.sessions[id]
+		for _, p := range s.procs {
+			if p.ppid == pid {
+				list = append(list, s.fact(p))
+			}
+		}
+	}
+	return list, nil
+}
+
+// Flags is process.Flags for the fake's sessions.
+func (f *Fake) Flags(tty string) (process.TTY, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		if s.tty == tty && s.exit == nil {
+			if s.pretendFlags != nil {
+				return *s.pretendFlags, nil
+			}
+			return s.flags, nil
+		}
+	}
+	return process.TTY{}, fmt.Errorf("flags of %s: %w", tty, process.ErrNoTTY)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
