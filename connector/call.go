@@ -1,0 +1,152 @@
+package connector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termpilot/fault"
+)
+
+// When progress is told: soon, so that a person sees that something happens,
+// then at a pace that keeps clients from giving up.
+const (
+	firstProgress = time.Second
+	nextProgress  = 5 * time.Second
+)
+
+var errClosing = errors.New("the server is closing")
+
+// call is one running call of a tool.
+type call struct {
+	*Server
+	note *note
+}
+
+// note is the last word on how a call stands.
+type note struct {
+	mu   sync.Mutex
+	text string
+}
+
+// progress is for the engine to say how a call stands.
+func (c call) progress(_ time.Duration, message string) {
+	c.note.mu.Lock()
+	defer c.note.mu.Unlock()
+	c.note.text = message
+}
+
+func (n *note) read() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text
+}
+
+// handler adapts a tool to MCP. A failed call is a result with an error for
+// describeFaults to put into words, never a protocol error.
+func (s *Server) handler(t tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var tell func(elapsed time.Duration, message string)
+		if token := req.Params.GetProgressToken(); token != nil {
+			tell = func(elapsed time.Duration, message string) {
+				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // a client that is gone hears nothing
+					ProgressToken: token, Progress: elapsed.Seconds(), Message: message,
+				})
+			}
+		}
+		var res mcp.CallToolResult
+		r, err := s.perform(ctx, t, req.Params.Arguments, tell)
+		if err != nil {
+			res.SetError(err)
+			return &res, nil
+		}
+		res.StructuredContent = r.structured
+		res.Content = []mcp.Content{&mcp.TextContent{Text: s.words(r)}}
+		return &res, nil
+	}
+}
+
+// perform runs a tool within the server's limits. tell, if any, hears how long
+// the call has lasted, now and then, and is not called after perform returns.
+func (s *Server) perform(ctx context.Context, t tool, args json.RawMessage, tell func(time.Duration, string)) (result, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		return result{}, &fault.Error{Op: t.name, Code: fault.Busy,
+			Detail: fmt.Sprintf("%d calls are running, which is the most at once", maxCalls), Hint: "wait for some of them to end, then call again"}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(errClosing) })()
+
+	c := call{Server: s, note: &note{}}
+	start := time.Now()
+	if tell != nil {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer cancel(nil)
+		wg.Go(func() { report(ctx, c.note, start, tell) })
+	}
+	r, err := t.run(ctx, c, args)
+	s.log.Info("tool called", "tool", t.name, "ms", time.Since(start).Milliseconds(), "code", string(fault.CodeOf(err)))
+	return r, err
+}
+
+// report tells how a call stands until ctx ends.
+func report(ctx context.Context, n *note, start time.Time, tell func(time.Duration, string)) {
+	timer := time.NewTimer(firstProgress)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			message := n.read()
+			if message == "" {
+				message = "still running"
+			}
+			tell(time.Since(start), oneLine(message))
+			timer.Reset(nextProgress)
+		}
+	}
+}
+
+// Result is what a tool answered to [Server.Call].
+type Result struct {
+	IsError    bool
+	Text       string          // what a client's text block says; for an error, its code, message and hint as JSON
+	Structured json.RawMessage // nil for an error
+	Err        error           // for an error: its cause, usually a *fault.Error
+}
+
+// Call calls a tool in this process, as a client would. An unknown tool is an
+// error of code NotAllowed when this server leaves it out, else InvalidArgument.
+func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) Result {
+	for _, t := range s.tools {
+		if t.name != name {
+			continue
+		}
+		r, err := s.perform(ctx, t, args, nil)
+		if err != nil {
+			return failed(err)
+		}
+		return Result{Text: s.words(r), Structured: r.structured}
+	}
+	for _, t := range table {
+		if t.name == name {
+			return failed(&fault.Error{Op: "call " + name, Code: fault.NotAllowed, Detail: "this server does not offer it",
+				Hint: "start the server without --read-only, or with its toolset"})
+		}
+	}
+	return failed(&fault.Error{Op: "call " + clipped(name, 80), Code: fault.InvalidArgument, Detail: "no such tool", Hint: "list the tools"})
+}
+
+func failed(err error) Result {
+	return Result{IsError: true, Text: describe(err), Err: err}
+}

@@ -1,0 +1,154 @@
+// Package connector is termpilot's MCP front end: it words what pilot means
+// for MCP clients and for the command line.
+//
+// A tool is one file and one row of the table in table.go. Its schemas come
+// from its Go types. The messages are carried by internal/wire.
+package connector
+
+import (
+	"context"
+	_ "embed"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termpilot/connector/internal/wire"
+	"termpilot/doctor"
+	"termpilot/pilot"
+)
+
+// instructions is what a client's model is told about the tools as a whole.
+// Its first 512 characters stand alone: some clients cut there.
+//
+//go:embed instructions.md
+var instructions string
+
+// Pilot is what the tools do. *pilot.Pilot is it.
+type Pilot interface {
+	Sessions(ctx context.Context, backend string) (pilot.Listing, error)
+	Current(ctx context.Context) (pilot.SessionInfo, error)
+	Read(ctx context.Context, r pilot.ReadRequest) (pilot.ReadResult, error)
+	Run(ctx context.Context, r pilot.RunRequest) (pilot.RunResult, error)
+	Wait(ctx context.Context, r pilot.WaitRequest) (pilot.WaitResult, error)
+	Open(ctx context.Context, r pilot.OpenRequest) (pilot.SessionInfo, error)
+	SendText(ctx context.Context, sessionID, text string, paste bool) (pilot.SendResult, error)
+	SendKeys(ctx context.Context, sessionID string, keys []string) (pilot.SendResult, error)
+}
+
+// Options configures [New]. Only Pilot is needed.
+type Options struct {
+	Pilot    Pilot
+	Checks   []doctor.Check // what the diagnostics tool runs
+	Toolsets []string       // of [Toolsets]; empty offers all
+	ReadOnly bool           // offer only tools that change nothing
+	Text     string         // [TextFull] or [TextSummary]; "" is TextFull
+	Version  string         // of this program; "" is "dev"
+	Log      *slog.Logger   // nil is silence
+}
+
+// How much of a result its text block says. The structured result is always whole.
+const (
+	TextFull    = "full"    // a line about the result, and the terminal's text
+	TextSummary = "summary" // the line only, for clients whose model sees the structured result too
+)
+
+// maxCalls is how many tool calls one server runs at once.
+const maxCalls = 64
+
+// Server offers the tools. Its methods may be called from several goroutines.
+type Server struct {
+	pilot   Pilot
+	checks  []doctor.Check
+	summary bool
+	log     *slog.Logger
+	tools   []tool
+	mcp     *mcp.Server
+
+	slots chan struct{} // holds one token for each running call
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	once  sync.Once
+}
+
+// New returns a server with the tools that o allows. A read-only server does
+// not merely refuse the other tools: it does not list them.
+func New(o Options) *Server {
+	s := &Server{
+		pilot: o.Pilot, checks: o.Checks, summary: o.Text == TextSummary, log: o.Log,
+		slots: make(chan struct{}, maxCalls),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "termpilot", Title: "termpilot", Version: o.Version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Logger:       s.log,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list never changes
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = listTTL, "private" },
+	})
+	for _, t := range table {
+		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) {
+			continue
+		}
+		s.tools = append(s.tools, t)
+		s.mcp.AddTool(t.definition(), s.handler(t))
+	}
+	wire.Guard(s.mcp, s.log)
+	s.mcp.AddReceivingMiddleware(describeFaults)
+	return s
+}
+
+// listTTL is how long a client may keep what the server says of itself, in
+// milliseconds: it holds for the life of this process.
+const listTTL = 5 * 60 * 1000
+
+// ServeStdio serves one client on in and out until the input ends, ctx ends or
+// the output breaks, cancels the calls that are still open, and returns within
+// two seconds: nil, or the cause when the output broke. Commands that run in
+// terminals go on. If in is an [io.Closer] it is closed.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return wire.ServeStdio(ctx, s.mcp, in, out)
+}
+
+// HTTPOptions configures [Server.Handler].
+type HTTPOptions struct {
+	// Token is the bearer token that every request must carry. "" checks none:
+	// only for a socket that nobody else can reach.
+	Token string
+	// Hosts are Host header values let in beside those of the loopback
+	// interface, without port.
+	Hosts []string
+	// Stateless keeps no sessions for clients older than 2026-07-28: nothing is
+	// lost when the process restarts, but they cannot cancel.
+	Stateless bool
+}
+
+// Handler serves streamable HTTP under /mcp, and 404 elsewhere.
+func (s *Server) Handler(o HTTPOptions) http.Handler {
+	return wire.Handler(s.mcp, wire.HTTP{Token: o.Token, Hosts: o.Hosts, Stateless: o.Stateless, Log: s.log})
+}
+
+// Close cancels all calls and returns when they have ended. Calls made later
+// are refused.
+func (s *Server) Close() error {
+	s.once.Do(func() {
+		s.end(errClosing)
+		for range maxCalls {
+			s.slots <- struct{}{} // kept, so that no call finds one
+		}
+	})
+	return nil
+}
+
+// WatchParent returns a context that ends when the process that started this
+// one is gone, for [Server.ServeStdio]. The caller calls stop.
+func WatchParent(ctx context.Context) (watched context.Context, stop func()) {
+	return wire.WatchParent(ctx)
+}

@@ -1,0 +1,62 @@
+package connector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termpilot/fault"
+)
+
+// maxFault is the longest message or hint that leaves, in bytes.
+const maxFault = 2 << 10
+
+// describeFaults is the one place where a failed call gets its form: an error
+// result whose text is {"code","message","hint"}. There is no structured
+// content in it: clients would hold that against the tool's output schema and
+// hide the real error.
+func describeFaults(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		called, ok := res.(*mcp.CallToolResult)
+		if err != nil || !ok || called == nil || called.GetError() == nil {
+			return res, err
+		}
+		called.Content = []mcp.Content{&mcp.TextContent{Text: describe(called.GetError())}}
+		called.StructuredContent = nil
+		return called, nil
+	}
+}
+
+// describe puts a failure into its wire form.
+func describe(err error) string {
+	code, hint := fault.CodeOf(err), fault.HintOf(err)
+	if code == fault.Internal {
+		code, hint = known(err, hint)
+	}
+	text, marshalErr := json.Marshal(struct {
+		Code    fault.Code `json:"code"`
+		Message string     `json:"message"`
+		Hint    string     `json:"hint"`
+	}{code, clipped(cleanText(err.Error()), maxFault), clipped(cleanText(hint), maxFault)})
+	if marshalErr != nil {
+		return `{"code":"internal","message":"the failure could not be put into words","hint":""}`
+	}
+	return string(text)
+}
+
+// known names the failures of the context package, which carry no code.
+func known(err error, hint string) (fault.Code, string) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, errClosing):
+		if hint == "" {
+			hint = "read the session before anything else: whether the call took effect is not known"
+		}
+		return fault.Deadline, hint
+	case hint == "":
+		return fault.Internal, "call diagnostics, and report this message if it stays"
+	}
+	return fault.Internal, hint
+}

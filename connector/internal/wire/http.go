@@ -1,0 +1,117 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Path is the only path that [Handler] serves.
+const Path = "/mcp"
+
+// HTTP configures [Handler].
+type HTTP struct {
+	// Token is the bearer token that every request must carry. Without one there
+	// is no such check: only for a socket that nobody else can reach.
+	Token string
+	// Hosts are Host header values that are let in beside the names of the
+	// loopback interface, without port.
+	Hosts []string
+	// Stateless gives clients of the era with a handshake no session: each of
+	// their requests stands alone, so that nothing is lost when this process is
+	// restarted, but a call cannot be cancelled from another request.
+	Stateless bool
+	// Log receives what goes wrong. nil is silence.
+	Log *slog.Logger
+}
+
+// idle is how long a session of the older era is kept without a request.
+const idle = 30 * time.Minute
+
+// Handler serves m as streamable HTTP under [Path], in both eras, to requests
+// that name a loopback host, come from no foreign web page and carry the
+// token: otherwise 404, 403 and 401. A body is at most [MaxMessage] bytes, 413
+// otherwise. A client of the newer era that goes away cancels its call.
+func Handler(m *mcp.Server, o HTTP) http.Handler {
+	serve := func(stateless bool) http.Handler {
+		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{
+			Stateless:                    stateless,
+			SessionTimeout:               idle,
+			MaxRequestBodyBytes:          MaxMessage,
+			DisableLocalhostProtection:   true, // o.local does it, for sockets too
+			PropagateRequestCancellation: true,
+			Logger:                       o.Log,
+		})
+	}
+	alone := serve(true)
+	sessions := alone
+	if !o.Stateless {
+		sessions = serve(false)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != Path:
+			http.NotFound(w, r)
+		case !o.local(r):
+			http.Error(w, "forbidden: Host and Origin must be of this machine", http.StatusForbidden)
+		case !o.knows(r):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="termpilot"`)
+			http.Error(w, "unauthorized: send Authorization: Bearer with the token of this server", http.StatusUnauthorized)
+		case hasSession(r):
+			sessions.ServeHTTP(w, r)
+		default:
+			alone.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hasSession reports whether a request belongs to the older era's sessions: it
+// names one, or names no version of the newer era.
+func hasSession(r *http.Request) bool {
+	return r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") < statelessVersion
+}
+
+// local guards against DNS rebinding and foreign web pages: the Host must be
+// ours, and so must the Origin, which only browsers send.
+func (o HTTP) local(r *http.Request) bool {
+	if !o.ours(r.Host) {
+		return false
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || !o.ours(u.Host) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o HTTP) ours(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	if strings.EqualFold(host, "localhost") || slices.Contains(o.Hosts, host) {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// knows compares tokens in constant time; hashes hide the length too.
+func (o HTTP) knows(r *http.Request) bool {
+	if o.Token == "" {
+		return true
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	got, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(o.Token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}

@@ -1,0 +1,169 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// kind is what a message is.
+type kind uint8
+
+const (
+	call         kind = iota + 1 // has a method and an id
+	notification                 // has a method only
+	reply                        // answers a request of the server's
+)
+
+// message is one JSON-RPC message of a client, in its own spelling.
+type message struct {
+	kind   kind
+	id     json.RawMessage // call: as the client wrote it
+	method string
+	params json.RawMessage // nil when there are none
+	raw    []byte
+}
+
+// refusal is the answer to something that is no message.
+type refusal struct {
+	id   json.RawMessage // nil when it cannot be known
+	code int64
+	text string
+}
+
+// parse reads a line: nothing, one message, or a batch of them. Each message
+// has a refusal in its place when it is none. A line that is no JSON at all,
+// or is neither an object nor a batch, is one refusal and no batch.
+func parse(line []byte) (ms []message, rs []refusal, batch bool) {
+	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+	line = bytes.Trim(line, " \t\r\n")
+	if len(line) == 0 {
+		return nil, nil, false
+	}
+	if !json.Valid(line) {
+		return nil, []refusal{{code: jsonrpc.CodeParseError, text: "the line is not JSON"}}, false
+	}
+	parts := []json.RawMessage{line}
+	switch line[0] {
+	case '{':
+	case '[':
+		// Batches belong to the versions up to 2025-03-26, where a server must take them.
+		if err := json.Unmarshal(line, &parts); err != nil || len(parts) == 0 {
+			return nil, []refusal{invalid(nil, "an empty batch is no request")}, false
+		}
+		batch = true
+	default:
+		return nil, []refusal{invalid(nil, "a message is a JSON object")}, false
+	}
+	for _, p := range parts {
+		if m, r := parseOne(p); r != nil {
+			rs = append(rs, *r)
+		} else {
+			ms = append(ms, m)
+		}
+	}
+	return ms, rs, batch
+}
+
+// parseOne reads one message. Keys are matched exactly; the last of two equal
+// keys counts.
+func parseOne(raw json.RawMessage) (message, *refusal) {
+	no := func(id json.RawMessage, format string, args ...any) (message, *refusal) {
+		r := invalid(id, fmt.Sprintf(format, args...))
+		return message{}, &r
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil || keys == nil {
+		return no(nil, "a message is a JSON object")
+	}
+	id, hasID := keys["id"]
+	if hasID && !usableID(id) {
+		return no(nil, "id must be a string or a number")
+	}
+	if string(keys["jsonrpc"]) != `"2.0"` {
+		return no(id, `jsonrpc must be "2.0"`)
+	}
+	m := message{id: id, params: keys["params"], raw: raw}
+	if string(m.params) == "null" {
+		m.params = nil
+	}
+	method, hasMethod := keys["method"]
+	if !hasMethod {
+		_, result := keys["result"]
+		_, failed := keys["error"]
+		if hasID && (result || failed) {
+			m.kind = reply
+			return m, nil
+		}
+		return no(id, "method is missing")
+	}
+	if err := json.Unmarshal(method, &m.method); err != nil || method[0] != '"' || m.method == "" {
+		return no(id, "method must be a string that is not empty")
+	}
+	if len(m.params) > 0 && m.params[0] != '{' {
+		return no(id, "params must be an object")
+	}
+	m.kind = notification
+	if hasID {
+		m.kind = call
+	}
+	if m.kind == call && strings.HasPrefix(m.method, notifications) {
+		return no(id, "a notification has no id")
+	}
+	return m, nil
+}
+
+func invalid(id json.RawMessage, text string) refusal {
+	return refusal{id: id, code: jsonrpc.CodeInvalidRequest, text: text}
+}
+
+func usableID(id json.RawMessage) bool {
+	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
+}
+
+// key makes ids comparable: two spellings of one string are one id.
+func key(id json.RawMessage) string {
+	var s string
+	if json.Unmarshal(id, &s) == nil {
+		return "s" + s
+	}
+	return "n" + string(id)
+}
+
+// standsAlone reports whether a request is of the era without a handshake: it
+// names its protocol version itself.
+func standsAlone(params json.RawMessage) bool {
+	var p struct {
+		Meta struct {
+			Version string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	}
+	return json.Unmarshal(params, &p) == nil && p.Meta.Version >= statelessVersion
+}
+
+// answer is a JSON-RPC response as it is written. The id is null when the
+// request's could not be read, as JSON-RPC 2.0 says.
+type answer struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *jsonrpc.Error  `json:"error,omitempty"`
+}
+
+func (r refusal) answer() answer {
+	return answer{Version: "2.0", ID: r.id, Error: &jsonrpc.Error{Code: r.code, Message: r.text}}
+}
+
+// encode returns v as one line, with its line feed.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// patience is how long calls may take to notice that they were cancelled.
+// A process that has lost its client must be gone within two seconds.
+const patience = 1500 * time.Millisecond
+
+// ServeStdio serves one client on in and out, one JSON message a line, until
+// the input ends, ctx ends or the output breaks. Then the calls that are still
+// open are cancelled, and it returns when they have ended, or after at most
+// two seconds with an error that says so. It returns nil for the end of the
+// input and of ctx, and the cause when the output broke.
+//
+// If in is an [io.Closer] it is closed on return. A read that the operating
+// system does not interrupt, as on a process's own standard input, may outlive
+// the call; it takes nothing more than what it was waiting for.
+func ServeStdio(ctx context.Context, m *mcp.Server, in io.Reader, out io.Writer) error {
+	c := newConn(in, out)
+	stop := context.AfterFunc(ctx, c.end)
+	defer stop()
+	session, err := m.Connect(context.WithoutCancel(ctx), c, nil)
+	if err != nil {
+		_ = c.Close()
+		return fmt.Errorf("serve stdio: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = session.Wait() // its error is the end of the input, or c.failure
+	}()
+	select {
+	case <-ended:
+	case <-c.over:
+		err = awaitEnd(ended)
+	}
+	_ = c.Close()
+	if closer, ok := in.(io.Closer); ok {
+		_ = closer.Close()
+	}
+	c.settle()
+	if broken := c.failure(); broken != nil {
+		return fmt.Errorf("serve stdio: write answer: %w", broken)
+	}
+	return err
+}
+
+var errStuck = errors.New("serve stdio: a call did not end when it was cancelled")
+
+func awaitEnd(ended <-chan struct{}) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return nil
+	case <-timer.C:
+		return errStuck
+	}
+}
+
+// settle waits for the goroutines of c, but not for one that the operating system holds.
+func (c *conn) settle() {
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		c.running.Wait()
+	}()
+	timer := time.NewTimer(50 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-settled:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,55 @@
+package connector
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"termpilot/pilot"
+)
+
+type listSessionsIn struct {
+	Backend string `json:"backend,omitempty" jsonschema:"only this terminal" enum:"host,iterm2,tmux"`
+}
+
+var listSessions = define(head{
+	name: "list_sessions", title: "List terminal sessions", set: core, access: reads,
+	about: "List live terminal sessions with exact ids and whether each is ready for a command. Starts nothing.",
+	doing: "Looking at the terminals", done: "Listed the terminals",
+}, func(ctx context.Context, c call, in listSessionsIn) (pilot.Listing, error) {
+	return c.pilot.Sessions(ctx, in.Backend)
+}, func(l pilot.Listing) (line, text string) {
+	var b strings.Builder
+	for _, s := range l.Sessions {
+		b.WriteString(sessionLine(s) + "\n")
+	}
+	line = count(len(l.Sessions), "session")
+	for _, backend := range l.Backends {
+		if backend.State != "ok" {
+			line += fmt.Sprintf("; %s: %s", backend.Name, oneLine(strings.TrimSpace(backend.State+" "+backend.Reason)))
+		}
+	}
+	return line, b.String()
+})
+
+// sessionLine is a session in one line.
+func sessionLine(s pilot.SessionInfo) string {
+	current := ""
+	if s.IsCurrent {
+		current = " current"
+	}
+	parts := []string{s.SessionID, s.Backend + current, string(s.Readiness.State), "job=" + s.Job, "cwd=" + s.Cwd}
+	for _, more := range [][2]string{{"name=", s.Name}, {"title=", s.Title}} {
+		if more[1] != "" {
+			parts = append(parts, more[0]+more[1])
+		}
+	}
+	return oneLine(strings.Join(parts, " "))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

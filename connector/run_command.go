@@ -1,0 +1,47 @@
+package connector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"termpilot/pilot"
+)
+
+type runCommandIn struct {
+	SessionID string `json:"session_id" jsonschema:"exact id" min:"1" max:"256"`
+	Command   string `json:"command" jsonschema:"typed as given; several lines and here-documents are fine" min:"1" max:"16384"`
+	Wait      bool   `json:"wait_for_completion" jsonschema:"false: return once submitted" default:"true"`
+	Timeout   int    `json:"timeout_seconds" jsonschema:"how long to wait; the server caps it. The command goes on after it" min:"0" max:"3600" default:"30"`
+	MaxChars  int    `json:"max_output_chars" jsonschema:"most characters" min:"1" max:"131072" default:"32768"`
+	Reduce    bool   `json:"reduce" jsonschema:"shorten repetition and noise" default:"true"`
+	Force     bool   `json:"force" jsonschema:"run a command that looks destructive; only if the person means it" default:"false"`
+}
+
+var runCommand = define(head{
+	name: "run_command", title: "Run a command", set: core, access: writes, destroys: true, reaches: true,
+	about: "Type a command at a session's proven, empty shell prompt and return its output and exit code. Refused when the session is not ready. status=running: go on with wait_session.",
+	doing: "Running a command", done: "Ran a command",
+}, func(ctx context.Context, c call, in runCommandIn) (pilot.RunResult, error) {
+	return c.pilot.Run(ctx, pilot.RunRequest{
+		SessionID: in.SessionID, Command: in.Command, NoWait: !in.Wait || in.Timeout == 0,
+		Timeout: time.Duration(in.Timeout) * time.Second, MaxChars: in.MaxChars, Reduce: in.Reduce, Force: in.Force,
+		Progress: c.progress,
+	})
+}, runWords)
+
+// runWords says how a run stands.
+func runWords(r pilot.RunResult) (line, text string) {
+	line = string(r.Status)
+	if r.Kind != "" {
+		line += " (" + oneLine(r.Kind) + ")"
+	}
+	switch {
+	case r.ExitCode != nil:
+		line += fmt.Sprintf(", exit code %d", *r.ExitCode)
+	case r.ExitReason != "":
+		line += ", exit code not known: " + oneLine(r.ExitReason)
+	}
+	line += fmt.Sprintf(", %d ms, run %s in %s", r.DurationMS, oneLine(r.RunID), oneLine(r.SessionID))
+	return line + leftOut(r.Omitted, r.TruncatedHead), r.Output
+}

@@ -1,0 +1,32 @@
+package connector
+
+import "slices"
+
+// table is every tool, in the order in which it is listed.
+var table = []tool{
+	listSessions,
+	getCurrentSession,
+	readTerminal,
+	runCommand,
+	waitSession,
+	diagnostics,
+	sendText,
+	sendKeys,
+	createWindow,
+}
+
+// set is a group of tools that is offered or not as a whole.
+type set string
+
+const (
+	core   set = "core"
+	input  set = "input"
+	layout set = "layout"
+)
+
+// Toolsets returns the names that [Options].Toolsets may hold.
+func Toolsets() []string { return []string{string(core), string(input), string(layout)} }
+
+func wanted(sets []string, s set) bool {
+	return len(sets) == 0 || slices.Contains(sets, string(s))
+}

@@ -1,0 +1,117 @@
+package connector
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// access is what a tool does to the world.
+type access uint8
+
+const (
+	reads  access = iota + 1 // changes nothing
+	writes                   // changes something
+)
+
+// head is what a tool is called and how it behaves.
+type head struct {
+	name, title, about string
+	set                set
+	access             access
+	// destroys: some use of the tool may destroy something. reaches: it may
+	// reach beyond this machine's terminals. Both follow OpenAI's reading of
+	// the hints: what any use may do, the tool may do.
+	destroys, reaches bool
+	// doing and done are what a chat shows while and after the tool runs, at
+	// most 64 characters each.
+	doing, done string
+}
+
+// tool is a row of the table.
+type tool struct {
+	head
+	in, out *schema
+	run     func(ctx context.Context, c call, args json.RawMessage) (result, error)
+}
+
+// result is a tool's answer before it is put into MCP's form.
+type result struct {
+	structured json.RawMessage
+	line       string // what happened
+	text       string // what the terminal shows; data
+}
+
+// define makes a row from a tool's types: In is its parameters, Out its
+// structured result. say puts a result into words.
+func define[In, Out any](h head, run func(context.Context, call, In) (Out, error), say func(Out) (line, text string)) tool {
+	in := inputSchema(reflect.TypeFor[In]())
+	t := tool{head: h, in: in, out: outputSchema(reflect.TypeFor[Out]())}
+	t.run = func(ctx context.Context, c call, args json.RawMessage) (result, error) {
+		var parsed In
+		if err := in.decode(h.name, args, &parsed); err != nil {
+			return result{}, err
+		}
+		out, err := run(ctx, c, parsed)
+		if err != nil {
+			return result{}, err
+		}
+		clean(reflect.ValueOf(&out).Elem())
+		structured, err := json.Marshal(out)
+		if err != nil {
+			return result{}, err
+		}
+		line, text := say(out)
+		return result{structured: structured, line: line, text: text}, nil
+	}
+	return t
+}
+
+// definition returns the tool as MCP lists it. All four hints are set: unset
+// ones mean the worst to some clients and the best to others.
+func (t tool) definition() *mcp.Tool {
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.about,
+		InputSchema: t.in, OutputSchema: t.out,
+		Annotations: &mcp.ToolAnnotations{
+			Title:           t.title,
+			ReadOnlyHint:    t.access == reads,
+			DestructiveHint: &t.destroys,
+			IdempotentHint:  t.access == reads,
+			OpenWorldHint:   &t.reaches,
+		},
+		Meta: mcp.Meta{
+			"openai/toolInvocation/invoking": t.doing,
+			"openai/toolInvocation/invoked":  t.done,
+		},
+	}
+}
+
+// ToolInfo is a tool as [Server.Tools] lists it.
+type ToolInfo struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	Toolset      string          `json:"toolset"`
+	ReadOnly     bool            `json:"read_only"`   // changes nothing
+	Destructive  bool            `json:"destructive"` // some use of it may destroy something
+	Idempotent   bool            `json:"idempotent"`
+	OpenWorld    bool            `json:"open_world"` // may reach beyond this machine's terminals
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema"`
+}
+
+// Tools lists the tools that this server offers, in the table's order.
+func (s *Server) Tools() []ToolInfo {
+	infos := make([]ToolInfo, 0, len(s.tools))
+	for _, t := range s.tools {
+		infos = append(infos, ToolInfo{
+			Name: t.name, Title: t.title, Description: t.about, Toolset: string(t.set),
+			ReadOnly: t.access == reads, Destructive: t.destroys, Idempotent: t.access == reads, OpenWorld: t.reaches,
+			InputSchema: t.in.raw(), OutputSchema: t.out.raw(),
+		})
+	}
+	return infos
+}
