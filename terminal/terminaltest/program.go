@@ -43,7 +43,7 @@ func (p *Program) ReadPassword() (line string, ok bool) {
 
 func (p *Program) readLine(flags process.TTY) (line string, ok bool) {
 	s := p.s
-	s.locked(func() { s.flags = flags })
+	s.locked(func() { s.flags, s.isig = flags, true })
 	defer p.cooked()
 	s.await(nil, nil, p, func() bool {
 		for i, c := range s.in {
@@ -58,12 +58,10 @@ func (p *Program) readLine(flags process.TTY) (line string, ok bool) {
 	return line, ok
 }
 
-// ReadKey reads one byte without echo or signals, as full-screen programs do;
-// Ctrl-C is a byte.
+// ReadKey reads one byte in raw mode (see Raw), which stays on.
 func (p *Program) ReadKey() (key byte) {
 	s := p.s
-	s.locked(func() { s.flags, s.isig = process.TTY{}, false })
-	defer p.cooked()
+	p.Raw()
 	s.await(nil, nil, p, func() bool {
 		if len(s.in) == 0 {
 			return false
@@ -72,6 +70,13 @@ func (p *Program) ReadKey() (key byte) {
 		return true
 	})
 	return key
+}
+
+// Raw takes away echo, whole lines and signals, as full-screen programs do:
+// Ctrl-C is a byte. It lasts until the next ReadLine, FullScreen(false) or the
+// program's end.
+func (p *Program) Raw() {
+	p.s.locked(func() { p.s.flags, p.s.isig = process.TTY{}, false })
 }
 
 func (p *Program) cooked() {
