@@ -222,7 +222,7 @@ func TestFakeBelievesForgedMarksOnlyWherePlainMarksCount(t *testing.T) {
 	in(t, Options{Marks: terminal.MarksPlain}, func(t *testing.T, f *Fake, id terminal.ID) {
 		stop := log(t, f, id)
 		f.Type(id, "printf '\\033]133;D;7\\007\\033]133;A\\007\\033]133;B\\007'; sleep 1\r")
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in a bubble: its clock passes the command's own second
 		if got, want := stop(), "D7 B x B"; !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want it to end in %q", got, want)
 		}
