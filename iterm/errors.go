@@ -1,0 +1,123 @@
+package iterm
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// lostError says that the connection ended before the answer came.
+type lostError struct {
+	sent  bool // the request had been handed to the connection
+	cause error
+}
+
+func (e *lostError) Error() string { return "connection lost: " + e.cause.Error() }
+func (e *lostError) Unwrap() error { return e.cause }
+
+// lateError says that the caller's patience ended before the answer came.
+type lateError struct {
+	sent  bool
+	cause error
+}
+
+func (e *lateError) Error() string { return e.cause.Error() }
+func (e *lateError) Unwrap() error { return e.cause }
+
+// refusal is the text of a response that is an error.
+type refusal string
+
+func (e refusal) Error() string { return string(e) }
+
+// violation says how the terminal broke the protocol.
+type violation string
+
+func (e violation) Error() string { return string(e) }
+
+// errNotFound says that the terminal does not know the session.
+var errNotFound = errors.New("the terminal does not know the session")
+
+// isLost reports whether a connection ended under a call.
+func isLost(err error) bool {
+	var lost *lostError
+	return errors.As(err, &lost)
+}
+
+// explain turns an error of a link into a fault. With effect set, an answer
+// that never came leaves open whether the terminal acted.
+func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err error, effect bool) error {
+	if err == nil {
+		return nil
+	}
+	out := &fault.Error{Op: op, Session: string(id), Err: err}
+	var (
+		known  *fault.Error
+		lost   *lostError
+		late   *lateError
+		no     refusal
+		broken violation
+	)
+	switch {
+	case errors.As(err, &known):
+		if known.Op != "" {
+			return err
+		}
+		named := *known
+		named.Op, named.Session = op, string(id)
+		return &named
+	case errors.As(err, &lost) && lost.sent && effect:
+		out.Code, out.Detail = fault.Deadline, "the connection was lost before the answer came; whether it happened is unknown"
+		out.Hint = "look at the session before trying again"
+	case errors.As(err, &broken):
+		out.Code, out.Hint = fault.Protocol, "check that the socket is "+c.o.Name+"'s, and its version"
+	case errors.As(err, &lost):
+		out.Code, out.Detail, out.Hint = fault.BackendUnavailable, "the connection was lost", c.reachHint()
+	case errors.As(err, &late) && !late.sent:
+		out.Code, out.Detail, out.Hint = fault.Deadline, "the request was not sent", "try again"
+	case errors.As(err, &late) && effect:
+		out.Code, out.Detail = fault.Deadline, "no answer came in time; whether it happened is unknown"
+		out.Hint = "look at the session before trying again"
+	case errors.As(err, &late), ctx.Err() != nil:
+		out.Code, out.Detail, out.Hint = fault.Deadline, "no answer came in time", "try again, or check that the terminal shows no dialog"
+	case errors.As(err, &no):
+		out.Code, out.Detail, out.Err = fault.Refused, oneLine(string(no), 200), nil
+		out.Hint = "update the terminal, or use another way"
+		if out.Detail == "" {
+			out.Detail = "the terminal gave no reason"
+		}
+	default:
+		out.Code = fault.Internal
+	}
+	return out
+}
+
+// reachHint is what to do when the terminal cannot be reached.
+func (c *Client) reachHint() string {
+	if c.o.Start != nil {
+		return "open a session, which starts it"
+	}
+	if c.o.Name == "iterm2" {
+		return "start iTerm2 and enable its Python API in Settings > General > Magic"
+	}
+	return "start the terminal and try again"
+}
+
+// oneLine makes text from outside fit for a line: no control characters, and
+// at most limit runes.
+func oneLine(s string, limit int) string {
+	n := 0
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			r = ' '
+		}
+		if n >= limit || r == unicode.ReplacementChar || !unicode.IsGraphic(r) {
+			return -1
+		}
+		n++
+		return r
+	}, s)
+}

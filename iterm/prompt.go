@@ -1,0 +1,216 @@
+package iterm
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// Prompt returns a prompt of a session, in one round of two requests. From a
+// terminal that is not termpilot's host, the output of a finished command costs
+// a second and third round: it alone does not say where old output ends.
+func (c *Client) Prompt(ctx context.Context, id terminal.ID, promptID string) (terminal.Prompt, error) {
+	const op = "prompt"
+	if !exact(id) {
+		return terminal.Prompt{}, unknown(op, id)
+	}
+	var p terminal.Prompt
+	err := c.read(ctx, op, id, func(l *link) error {
+		ask, vars := askPrompt(id, promptID), l.fetch(id)
+		if err := l.do(ctx, ask, vars); err != nil {
+			return err
+		}
+		var known map[string]string
+		var err error
+		if p, known, err = readPrompt(ask, vars, promptID); err != nil {
+			return err
+		}
+		if known[varMarks] == "" && p.State == terminal.Finished {
+			return l.boundOutput(ctx, id, &p)
+		}
+		return nil
+	})
+	return p, err
+}
+
+// readPrompt makes a Prompt of the two answers that tell of one.
+func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]string, error) {
+	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetGetPromptResponse)
+	if err != nil {
+		return terminal.Prompt{}, nil, err
+	}
+	v, err := answerOf(vars, (*api.ServerOriginatedMessage).GetVariableResponse)
+	if err != nil {
+		return terminal.Prompt{}, nil, err
+	}
+	if v.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
+		return terminal.Prompt{}, nil, errNotFound
+	}
+	known := variables(sessionVariables, v.GetValues())
+	switch r.GetStatus() {
+	case api.GetPromptResponse_OK:
+	case api.GetPromptResponse_SESSION_NOT_FOUND:
+		return terminal.Prompt{}, nil, errNotFound
+	case api.GetPromptResponse_PROMPT_UNAVAILABLE:
+		p := terminal.Prompt{Marks: marks(known[varMarks], false)}
+		if promptID != "" {
+			p.ID, p.State = promptID, terminal.Lost
+		}
+		return p, known, nil
+	default:
+		return terminal.Prompt{}, nil, refusal("the prompt was refused: " + r.GetStatus().String())
+	}
+	p := promptFrom(r)
+	p.Marks = marks(known[varMarks], true)
+	if live, ok := parseLivePrompt(known[varPrompt]); ok {
+		if live.ID != p.ID { // another prompt is the last: nothing is known of this one's line
+			live = livePrompt{}
+		}
+		p = withLive(p, live)
+	}
+	return p, known, nil
+}
+
+// promptFrom makes a Prompt of the terminal's.
+func promptFrom(r *api.GetPromptResponse) terminal.Prompt {
+	p := terminal.Prompt{ID: r.GetUniquePromptId(), Command: r.GetCommand(), Cwd: r.GetWorkingDirectory()}
+	switch {
+	case r.GetPromptState() == api.GetPromptResponse_FINISHED, r.PromptState == nil && r.ExitStatus != nil:
+		p.State = terminal.Finished
+	case r.GetPromptState() == api.GetPromptResponse_RUNNING, r.PromptState == nil && r.OutputRange != nil:
+		p.State = terminal.Running
+	default:
+		p.State = terminal.Editing
+	}
+	if p.State == terminal.Finished && r.ExitStatus != nil {
+		status := int(int32(r.GetExitStatus())) // the shell's own number, also if it is negative
+		p.Exit = &status
+	}
+	if p.State == terminal.Editing {
+		p.Typed = typed(r)
+		return p
+	}
+	if r.OutputRange != nil {
+		p.Output = span(r.GetOutputRange())
+	}
+	return p
+}
+
+// typed reads from the command's range whether anything stands at the prompt.
+// The terminal leaves the range as it was when everything is deleted again, so
+// a range without text says nothing.
+func typed(r *api.GetPromptResponse) terminal.Known {
+	switch {
+	case r.CommandRange == nil || r.PromptState == nil:
+		return terminal.Unknown
+	case r.GetCommand() != "":
+		return terminal.Yes
+	case span(r.GetCommandRange()).Empty():
+		return terminal.No
+	default:
+		return terminal.Unknown
+	}
+}
+
+func span(r *api.CoordRange) terminal.Span {
+	return terminal.Span{Start: point(r.GetStart()), End: point(r.GetEnd())}
+}
+
+func point(c *api.Coord) terminal.Point {
+	return terminal.Point{Row: max(c.GetY(), 0), Column: int(max(c.GetX(), 0))}
+}
+
+// boundOutput cuts the output of a finished command where the next prompt
+// begins: iTerm2 ends every output range at the cursor, however old it is.
+func (l *link) boundOutput(ctx context.Context, id terminal.ID, p *terminal.Prompt) error {
+	list := askPromptsFrom(id, p.ID)
+	if err := l.do(ctx, list); err != nil {
+		return err
+	}
+	ids := list.answer.GetListPromptsResponse().GetUniquePromptId()
+	if len(ids) < 2 || ids[0] != p.ID {
+		return nil // it is the last one, or the terminal is too old to list prompts
+	}
+	next := askPrompt(id, ids[1])
+	if err := l.do(ctx, next); err != nil {
+		return err
+	}
+	r := next.answer.GetGetPromptResponse()
+	if r.GetStatus() != api.GetPromptResponse_OK || r.PromptRange == nil {
+		return nil
+	}
+	end := point(r.GetPromptRange().GetStart())
+	if cut := (terminal.Span{Start: end, End: p.Output.End}); !cut.Empty() {
+		p.Output.End = end
+	}
+	return nil
+}
+
+// Exit returns how a session ended. iTerm2 does not tell: then it is only known
+// when, if this client saw it.
+func (c *Client) Exit(ctx context.Context, id terminal.ID) (terminal.Exit, error) {
+	const op = "exit"
+	if !exact(id) {
+		return terminal.Exit{}, unknown(op, id)
+	}
+	var exit terminal.Exit
+	err := c.read(ctx, op, id, func(l *link) error {
+		found, err := l.exit(ctx, id)
+		if err != nil && !errors.Is(err, errNotFound) {
+			return err
+		}
+		if found != nil {
+			exit = *found
+			return nil
+		}
+		if at, known := c.recall(id); known && !at.IsZero() {
+			exit.At = at
+			return nil
+		}
+		if err != nil {
+			return unknown(op, id)
+		}
+		return &fault.Error{
+			Op: op, Session: string(id), Code: fault.SessionNotFound, Detail: "the session is not known to have ended",
+			Hint: "wait for the session to end",
+		}
+	})
+	return exit, err
+}
+
+// exit asks how a session ended; nil while it lives, or when nobody knows.
+func (l *link) exit(ctx context.Context, id terminal.ID) (*terminal.Exit, error) {
+	ask := askVariables(id, []string{varExit})
+	if err := l.do(ctx, ask); err != nil {
+		return nil, err
+	}
+	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+	if err != nil {
+		return nil, err
+	}
+	if r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
+		return nil, errNotFound
+	}
+	if exit, ok := parseExit(variables([]string{varExit}, r.GetValues())[varExit]); ok {
+		return &exit, nil
+	}
+	return nil, nil
+}
+
+// lastExit is how a session ended, as far as anybody knows, for its last event.
+func (c *Client) lastExit(ctx context.Context, l *link, id terminal.ID) terminal.Exit {
+	if l.state.isOurs() {
+		if exit, err := l.exit(ctx, id); err == nil && exit != nil {
+			return *exit
+		}
+	}
+	at, known := c.recall(id)
+	if !known || at.IsZero() {
+		at = time.Now()
+	}
+	return terminal.Exit{At: at}
+}

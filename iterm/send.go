@@ -1,0 +1,71 @@
+package iterm
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"termpilot/fault"
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// maxText is the longest text that one Send takes: a request must fit the
+// write buffer whole, with the id and what surrounds it.
+const maxText = maxMessage - 1024
+
+// Send types text into one session, without broadcasting it. The protocol
+// carries text, so bytes that are not UTF-8 are refused. A text is never sent
+// twice: when the answer is lost, the error says that nobody knows.
+func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
+	const op = "send"
+	if !exact(id) {
+		return unknown(op, id)
+	}
+	if !utf8.Valid(text) {
+		return &fault.Error{
+			Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "the text is not UTF-8", Hint: "send valid UTF-8",
+		}
+	}
+	if len(text) > maxText {
+		return &fault.Error{
+			Op: op, Session: string(id), Code: fault.TooLarge,
+			Detail: fmt.Sprintf("the text has %d bytes, of at most %d", len(text), maxText), Hint: "send it in parts",
+		}
+	}
+	l, err := c.connect(ctx)
+	if err != nil {
+		return c.explain(ctx, op, id, err, true)
+	}
+	if l.state.isGateway(id) {
+		return &fault.Error{
+			Op: op, Session: string(id), Code: fault.NotAllowed, Detail: "the session is the gateway of a tmux client",
+			Hint: "send to one of the tmux panes instead",
+		}
+	}
+	ask := askSend(id, string(text))
+	if err := l.do(ctx, ask); err != nil {
+		return c.explain(ctx, op, id, err, true)
+	}
+	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetSendTextResponse)
+	if err != nil {
+		return c.explain(ctx, op, id, err, true)
+	}
+	switch r.GetStatus() {
+	case api.SendTextResponse_OK:
+		return nil
+	case api.SendTextResponse_SESSION_NOT_FOUND:
+		return c.explain(ctx, op, id, c.notFound(ctx, l, op, id), false)
+	default:
+		return c.explain(ctx, op, id, refusal("the text was refused: "+r.GetStatus().String()), true)
+	}
+}
+
+// isGateway reports whether a session carries the protocol of tmux -CC, which
+// any text would break.
+func (s *state) isGateway(id terminal.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	return r != nil && r.vars[varTmuxRole] == "gateway"
+}

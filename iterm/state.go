@@ -1,0 +1,292 @@
+package iterm
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// state is what a link knows of the terminal. The reader alone changes it, in
+// the order of the terminal's messages; others look under the lock.
+type state struct {
+	client *Client
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every change
+	gone    error         // set when the link is lost
+
+	order    []terminal.ID // as the layout lists them
+	sessions map[terminal.ID]*record
+	current  string                 // id of the current window
+	selected map[string]string      // window → its selected tab
+	active   map[string]terminal.ID // tab → its active session
+	domains  [][]terminal.ID
+	ours     bool // the server is termpilot's host
+
+	watchers map[terminal.ID][]*watcher
+}
+
+// record is what is known of one live session.
+type record struct {
+	id          terminal.ID
+	window, tab string
+	title       string
+	rows        int
+	columns     int
+	listed      bool // a layout has shown it
+	fetched     bool // vars was read whole since the subscriptions stand
+	vars        map[string]string
+	prompt      livePrompt
+	command     string // of the last command that started
+	commandID   string
+	sawPrompt   bool // a prompt event came: the shell sends marks
+}
+
+func (s *state) init(c *Client) {
+	s.client = c
+	s.changed = make(chan struct{})
+	s.sessions = make(map[terminal.ID]*record)
+	s.selected = make(map[string]string)
+	s.active = make(map[string]terminal.ID)
+	s.watchers = make(map[terminal.ID][]*watcher)
+}
+
+// touch wakes those who wait for a change. The lock is held.
+func (s *state) touch() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// disconnected ends all watches.
+func (s *state) disconnected(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = err
+	for _, list := range s.watchers {
+		for _, w := range list {
+			w.fail(err)
+		}
+	}
+	s.touch()
+}
+
+// record returns a session's record, making it when needed. The lock is held.
+func (s *state) record(id terminal.ID) *record {
+	r := s.sessions[id]
+	if r == nil {
+		r = &record{id: id, vars: make(map[string]string)}
+		s.sessions[id] = r
+	}
+	return r
+}
+
+// setLayout takes the whole topology.
+func (s *state) setLayout(list *api.ListSessionsResponse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.order = s.order[:0]
+	present := make(map[terminal.ID]bool, len(s.sessions))
+	place := func(window, tab string, summary *api.SessionSummary) {
+		id := terminal.ID(summary.GetUniqueIdentifier())
+		if !exact(id) || present[id] {
+			return
+		}
+		present[id] = true
+		s.order = append(s.order, id)
+		r := s.record(id)
+		r.window, r.tab, r.title, r.listed = window, tab, summary.GetTitle(), true
+		if g := summary.GetGridSize(); g.GetWidth() > 0 && g.GetHeight() > 0 {
+			r.columns, r.rows = int(g.GetWidth()), int(g.GetHeight())
+		}
+		s.client.remember(id, time.Time{})
+	}
+	for _, w := range list.GetWindows() {
+		if w.SelectedTabId != nil {
+			s.selected[w.GetWindowId()] = w.GetSelectedTabId()
+		}
+		for _, t := range w.GetTabs() {
+			if t.ActiveSessionId != nil {
+				s.active[t.GetTabId()] = terminal.ID(t.GetActiveSessionId())
+			}
+			eachSession(t.GetRoot(), 0, func(x *api.SessionSummary) { place(w.GetWindowId(), t.GetTabId(), x) })
+			for _, x := range t.GetMinimizedSessions() {
+				place(w.GetWindowId(), t.GetTabId(), x)
+			}
+			for _, x := range t.GetFloatingPanes() {
+				place(w.GetWindowId(), t.GetTabId(), x.GetSession())
+			}
+		}
+	}
+	for _, x := range list.GetBuriedSessions() {
+		place("", "", x)
+	}
+	for id, r := range s.sessions {
+		if r.listed && !present[id] { // one that no layout has shown yet may still come
+			s.end(id)
+		}
+	}
+	s.touch()
+}
+
+// maxSplits is how deep a tree of splits is followed: panes of one cell would
+// not reach half of it.
+const maxSplits = 64
+
+func eachSession(node *api.SplitTreeNode, depth int, f func(*api.SessionSummary)) {
+	if depth > maxSplits {
+		return
+	}
+	for _, link := range node.GetLinks() {
+		if x := link.GetSession(); x != nil {
+			f(x)
+		}
+		if n := link.GetNode(); n != nil {
+			eachSession(n, depth+1, f)
+		}
+	}
+}
+
+// end takes a session out of the state. The lock is held.
+func (s *state) end(id terminal.ID) {
+	r := s.sessions[id]
+	if r == nil {
+		return
+	}
+	delete(s.sessions, id)
+	s.order = slices.DeleteFunc(s.order, func(x terminal.ID) bool { return x == id })
+	s.client.remember(id, time.Now())
+	exit, _ := parseExit(r.vars[varExit])
+	for _, w := range s.watchers[id] {
+		w.end(terminal.Event{Kind: terminal.Gone, Prompt: terminal.Prompt{State: terminal.NoPrompt}, Exit: exit})
+	}
+	delete(s.watchers, id)
+}
+
+// setFocus takes the answer to a focus request.
+func (s *state) setFocus(f *api.FocusResponse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tab := ""
+	for _, n := range f.GetNotifications() {
+		// Each selected tab is followed by its active session.
+		if t, ok := n.GetEvent().(*api.FocusChangedNotification_SelectedTab); ok {
+			tab = t.SelectedTab
+		}
+		if x, ok := n.GetEvent().(*api.FocusChangedNotification_Session); ok && tab != "" {
+			s.active[tab] = terminal.ID(x.Session)
+		}
+		s.focusChanged(n)
+	}
+	s.touch()
+}
+
+// focusChanged takes one change of focus. The lock is held.
+func (s *state) focusChanged(n *api.FocusChangedNotification) {
+	switch e := n.GetEvent().(type) {
+	case *api.FocusChangedNotification_Window_:
+		// A window that resigned stays current until another one takes over.
+		if e.Window.GetWindowStatus() != api.FocusChangedNotification_Window_TERMINAL_WINDOW_RESIGNED_KEY {
+			s.current = e.Window.GetWindowId()
+		}
+	case *api.FocusChangedNotification_SelectedTab:
+		for _, r := range s.sessions {
+			if r.tab == e.SelectedTab {
+				s.selected[r.window] = e.SelectedTab
+				return
+			}
+		}
+	case *api.FocusChangedNotification_Session:
+		if r := s.sessions[terminal.ID(e.Session)]; r != nil && r.tab != "" {
+			s.active[r.tab] = r.id
+		}
+	}
+}
+
+// focused returns the session that has the focus, or "". The lock is held.
+func (s *state) focused() terminal.ID {
+	if s.current == "" {
+		return ""
+	}
+	return s.active[s.selected[s.current]]
+}
+
+func (s *state) setDomains(domains []*api.BroadcastDomain) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.domains = s.domains[:0]
+	for _, d := range domains {
+		var ids []terminal.ID
+		for _, id := range d.GetSessionIds() {
+			ids = append(ids, terminal.ID(id))
+		}
+		s.domains = append(s.domains, ids)
+	}
+	s.touch()
+}
+
+// broadcasts reports whether input to a session is copied to another.
+func (s *state) broadcasts(id terminal.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.domains, func(d []terminal.ID) bool { return len(d) > 1 && slices.Contains(d, id) })
+}
+
+// alive reports whether the terminal has shown a session that has not ended.
+func (s *state) alive(id terminal.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[id] != nil
+}
+
+// listed reports whether a layout shows a session.
+func (s *state) listed(id terminal.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	return r != nil && r.listed
+}
+
+// next returns a channel that is closed at the next change. Take it before
+// looking at what is waited for.
+func (s *state) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// unfetched lists the sessions whose variables are not known, in order.
+func (s *state) unfetched() []terminal.ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []terminal.ID
+	for _, id := range s.order {
+		if !s.sessions[id].fetched {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (s *state) list(backend string) []terminal.Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	focused := s.focused()
+	list := make([]terminal.Session, 0, len(s.order))
+	for _, id := range s.order {
+		list = append(list, s.sessions[id].session(backend, id == focused))
+	}
+	return list
+}
+
+func (s *state) one(backend string, id terminal.ID) (terminal.Session, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	if r == nil {
+		return terminal.Session{}, false
+	}
+	return r.session(backend, id == s.focused()), true
+}

@@ -1,0 +1,209 @@
+package iterm
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// The session variables that are read. Those with the prefix are termpilot's
+// own: iTerm2 answers null.
+const (
+	varName       = "name"
+	varWindowName = "terminalWindowName"
+	varIconName   = "terminalIconName"
+	varProfile    = "profileName"
+	varJob        = "jobName"
+	varJobPID     = "jobPid"
+	varPID        = "pid"
+	varTTY        = "tty"
+	varPath       = "path"
+	varHost       = "hostname"
+	varUser       = "username"
+	varAlternate  = "showingAlternateScreen"
+	varTmuxRole   = "tmuxRole"
+	varColumns    = "columns"
+	varRows       = "rows"
+	varMarks      = "termpilot.marks"
+	varPrompt     = "termpilot.prompt"
+	varExit       = "termpilot.exit"
+
+	appProtocol = "termpilot.protocol"
+)
+
+// sessionVariables are read together, in one request per session.
+var sessionVariables = []string{
+	varName, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
+	varAlternate, varTmuxRole, varColumns, varRows, varMarks, varPrompt, varExit,
+}
+
+// watchedVariables are those that change in a session's life and are told by
+// notification. The size is told by the layout.
+var watchedVariables = []string{
+	varName, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
+	varAlternate, varMarks, varPrompt, varExit,
+}
+
+// maxValue is how much of a variable is kept; a title or path has no use for more.
+const maxValue = 4096
+
+// plain turns the JSON text of a variable into text: a string without its
+// quotes, a number or boolean as it is written, an object or array as JSON.
+// The variable is unset when ok is false.
+func plain(text string) (value string, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "null" || len(text) > 8*maxValue {
+		return "", false
+	}
+	if text[0] != '"' {
+		return clip(text), true
+	}
+	var s string
+	if json.Unmarshal([]byte(text), &s) != nil {
+		return "", false
+	}
+	return clip(s), true
+}
+
+func clip(s string) string {
+	if len(s) > maxValue {
+		s = s[:maxValue]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// variables reads what a response holds for names.
+func variables(names, values []string) map[string]string {
+	vars := make(map[string]string, len(names))
+	for i, name := range names {
+		if i < len(values) {
+			if v, ok := plain(values[i]); ok {
+				vars[name] = v
+			}
+		}
+	}
+	return vars
+}
+
+// truth reads a boolean, which the terminal writes as 1, 0, true or false.
+func truth(s string) bool { return s == "1" || s == "true" }
+
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// livePrompt is the value of termpilot.prompt.
+type livePrompt struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Typed   bool   `json:"typed"`
+	Touched bool   `json:"touched"`
+	Paste   bool   `json:"paste"`
+}
+
+func parseLivePrompt(s string) (p livePrompt, ok bool) {
+	if s == "" || json.Unmarshal([]byte(s), &p) != nil {
+		return livePrompt{}, false
+	}
+	return p, true
+}
+
+var promptStates = map[string]terminal.PromptState{
+	"editing": terminal.Editing, "continuation": terminal.Continuation, "running": terminal.Running, "finished": terminal.Finished,
+}
+
+// parseExit reads termpilot.exit; ok is false while the session lives.
+func parseExit(s string) (e terminal.Exit, ok bool) {
+	var x struct {
+		Code   *int      `json:"code"`
+		Signal string    `json:"signal"`
+		At     time.Time `json:"at"`
+	}
+	if s == "" || json.Unmarshal([]byte(s), &x) != nil {
+		return terminal.Exit{}, false
+	}
+	return terminal.Exit{Code: x.Code, Signal: oneLine(x.Signal, 32), At: x.At}, true
+}
+
+// marks says whose prompt marks a session has. A terminal that does not say is
+// believed to have plain ones once it has shown a prompt.
+func marks(value string, sawPrompt bool) terminal.Marks {
+	switch value {
+	case "nonce":
+		return terminal.MarksNonce
+	case "plain":
+		return terminal.MarksPlain
+	case "none":
+		return terminal.MarksNone
+	case "lost":
+		return terminal.MarksLost
+	case "":
+		if sawPrompt {
+			return terminal.MarksPlain
+		}
+	}
+	return terminal.MarksUnknown
+}
+
+// maxTitle is how many characters of a name or title are shown.
+const maxTitle = 256
+
+// session makes the contract's view of a record.
+func (r *record) session(backend string, current bool) terminal.Session {
+	v := r.vars
+	s := terminal.Session{
+		ID: r.id, Backend: backend, Window: r.window, Tab: r.tab,
+		Name: oneLine(v[varName], maxTitle), Title: oneLine(v[varWindowName], maxTitle), Profile: oneLine(v[varProfile], maxTitle),
+		Current: current,
+		Job:     oneLine(v[varJob], maxTitle), JobPID: number(v[varJobPID]), ShellPID: number(v[varPID]), TTY: oneLine(v[varTTY], maxTitle),
+		// A pane of tmux -CC has its processes on the tmux server's machine.
+		Local: v[varTmuxRole] != "client",
+		Cwd:   v[varPath], Host: oneLine(v[varHost], maxTitle), User: oneLine(v[varUser], maxTitle),
+		Rows: r.rows, Columns: r.columns,
+		Alternate: truth(v[varAlternate]), Marks: marks(v[varMarks], r.sawPrompt),
+	}
+	if s.Name == "" {
+		s.Name = oneLine(r.title, maxTitle)
+	}
+	if s.Title == "" {
+		s.Title = oneLine(v[varIconName], maxTitle)
+	}
+	if s.Rows == 0 || s.Columns == 0 { // a buried session is in no layout
+		s.Rows, s.Columns = number(v[varRows]), number(v[varColumns])
+	}
+	return s
+}
+
+// fetch is a call that reads all variables of a session into the state.
+func (l *link) fetch(id terminal.ID) *call {
+	c := askVariables(id, sessionVariables)
+	c.apply = func(m *api.ServerOriginatedMessage) {
+		r := m.GetVariableResponse()
+		if r != nil && r.GetStatus() == api.VariableResponse_OK {
+			l.state.setVariables(id, variables(sessionVariables, r.GetValues()), l.details.isDone())
+		}
+	}
+	return c
+}
+
+// setVariables stores all variables of a session at once. They count as known
+// only when changes to them are told.
+func (s *state) setVariables(id terminal.ID, vars map[string]string, followed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	if r == nil {
+		return // ended meanwhile, or asked for by an id that is no session
+	}
+	r.vars, r.fetched = vars, r.fetched || followed
+	r.prompt, _ = parseLivePrompt(vars[varPrompt])
+	s.touch()
+}

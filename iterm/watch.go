@@ -1,0 +1,226 @@
+package iterm
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// watcher is one subscription to a session's events.
+type watcher struct {
+	limit  int
+	wake   chan struct{} // holds one token when there is something to take
+	mu     sync.Mutex
+	events []terminal.Event
+	over   bool  // nothing comes after events
+	err    error // then, the reason, if the backend went away
+}
+
+func newWatcher(limit int) *watcher { return &watcher{limit: limit, wake: make(chan struct{}, 1)} }
+
+// push adds an event. When the reader is too far behind, what it missed is
+// replaced by one Resync.
+func (w *watcher) push(e terminal.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return
+	}
+	if n := len(w.events); n > 0 && e.Kind == terminal.Output && w.events[n-1].Kind == terminal.Output {
+		return
+	}
+	if len(w.events) >= w.limit {
+		clear(w.events)
+		w.events = append(w.events[:0], terminal.Event{Kind: terminal.Resync})
+	}
+	w.events = append(w.events, e)
+	w.signal()
+}
+
+// end adds the last event.
+func (w *watcher) end(e terminal.Event) {
+	w.push(e)
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+}
+
+// fail ends the subscription with an error, after what was already told.
+func (w *watcher) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.over, w.err = true, err
+		w.signal()
+	}
+}
+
+func (w *watcher) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// begin puts the State in front. Of what came before it, only what it does not
+// already tell stays.
+func (w *watcher) begin(present terminal.Prompt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = slices.DeleteFunc(w.events, func(e terminal.Event) bool {
+		return e.Prompt.ID != "" && e.Prompt.ID == present.ID && e.Prompt.State <= present.State
+	})
+	w.events = slices.Insert(w.events, 0, terminal.Event{Kind: terminal.State, Prompt: present})
+	w.signal()
+}
+
+// take returns the next event; ok is false at the end of the sequence.
+func (w *watcher) take(ctx context.Context) (e terminal.Event, err error, ok bool) {
+	for {
+		if ctx.Err() != nil {
+			return e, nil, false
+		}
+		w.mu.Lock()
+		if len(w.events) > 0 {
+			e = w.events[0]
+			w.events = slices.Delete(w.events, 0, 1)
+			w.mu.Unlock()
+			return e, nil, true
+		}
+		over, err := w.over, w.err
+		w.mu.Unlock()
+		if over {
+			return e, err, false
+		}
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Watch subscribes to a session's events. Output events are asked of the
+// terminal only while somebody watches the session.
+func (c *Client) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal.Event, error], error) {
+	const op = "watch"
+	if !exact(id) {
+		return nil, unknown(op, id)
+	}
+	w := newWatcher(c.o.Queue)
+	var l *link
+	err := c.read(ctx, op, id, func(on *link) error {
+		l = on
+		if err := l.knowDetails(ctx); err != nil {
+			return err
+		}
+		present, err := l.watch(ctx, id, w)
+		if err != nil {
+			l.unwatch(id, w)
+			w = newWatcher(c.o.Queue)
+			return err
+		}
+		w.begin(present)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	leave := sync.OnceFunc(func() { l.unwatch(id, w) })
+	stop := context.AfterFunc(ctx, leave) // for a sequence that is never ranged over
+	return func(yield func(terminal.Event, error) bool) {
+		defer leave()
+		defer stop()
+		for {
+			e, err, ok := w.take(ctx)
+			if err != nil {
+				yield(terminal.Event{}, c.explain(ctx, op, id, err, false))
+				return
+			}
+			if !ok {
+				return
+			}
+			if e.Kind == terminal.Gone && e.Exit.At.IsZero() {
+				e.Exit = c.lastExit(ctx, l, id)
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// watch registers w and reads the session's present, in this order, so that
+// nothing falls in between.
+func (l *link) watch(ctx context.Context, id terminal.ID, w *watcher) (terminal.Prompt, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.client.o.Deadline)
+	defer cancel()
+	screen := subscribe(api.NotificationType_NOTIFY_ON_SCREEN_UPDATE, string(id), true)
+	prompt, vars := askPrompt(id, ""), l.fetch(id)
+	calls := []*call{screen, prompt, vars}
+
+	// Registering and asking are one step with regard to unwatch, or its
+	// cancellation of the last watcher's screen updates could overtake ours.
+	l.screens.Lock()
+	gone := l.state.watch(id, w)
+	err := gone
+	if err == nil {
+		err = l.post(ctx, calls)
+	}
+	l.screens.Unlock()
+	if err != nil {
+		return terminal.Prompt{}, err
+	}
+	if err := l.await(ctx, calls); err != nil {
+		return terminal.Prompt{}, err
+	}
+	p, known, err := readPrompt(prompt, vars, "")
+	if err != nil {
+		return p, err
+	}
+	if _, over := parseExit(known[varExit]); over {
+		return p, ended("watch", id)
+	}
+	return p, subscribed(screen)
+}
+
+// unwatch ends a subscription; the last one to leave a session cancels its
+// screen updates, without waiting for the answer.
+func (l *link) unwatch(id terminal.ID, w *watcher) {
+	l.screens.Lock()
+	defer l.screens.Unlock()
+	if l.state.unwatch(id, w) && !l.isLost() {
+		_ = l.post(context.Background(), []*call{subscribe(api.NotificationType_NOTIFY_ON_SCREEN_UPDATE, string(id), false)})
+	}
+}
+
+// watch registers w; it fails when the link is already lost.
+func (s *state) watch(id terminal.ID, w *watcher) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone != nil {
+		return s.gone
+	}
+	s.watchers[id] = append(s.watchers[id], w)
+	return nil
+}
+
+// unwatch reports whether w was the session's last watcher.
+func (s *state) unwatch(id terminal.ID, w *watcher) (last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.watchers[id]
+	i := slices.Index(list, w)
+	if i < 0 {
+		return false
+	}
+	if len(list) == 1 {
+		delete(s.watchers, id)
+		return true
+	}
+	s.watchers[id] = slices.Delete(list, i, i+1)
+	return false
+}
