@@ -1,0 +1,202 @@
+package vt
+
+import (
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// wrapNow ends the cursor's row softly and goes to the next one.
+func (t *Terminal) wrapNow() {
+	t.screen.rows[t.y].wrap = true
+	t.pending = false
+	t.x = 0
+	t.advance()
+}
+
+// printASCII writes a run of printable ASCII.
+func (t *Terminal) printASCII(b []byte) {
+	if t.modes&modeInsert != 0 || t.charsets[t.shift] || t.modes&modeAutoWrap == 0 {
+		for _, c := range b {
+			t.printRune(rune(c))
+		}
+		return
+	}
+	p := t.pen
+	var r *row
+	for len(b) > 0 {
+		if t.pending {
+			t.wrapNow()
+		}
+		r = t.screen.rows[t.y]
+		n := min(len(b), t.columns-t.x)
+		if r.wide {
+			r.split(t.x, t.x+n)
+		}
+		to := r.cells[t.x : t.x+n]
+		from := b[:len(to)]
+		for i := range to {
+			to[i] = cell{uint32(from[i]), p.fg, p.bg, p.at}
+		}
+		t.x += n
+		r.used = max(r.used, t.x)
+		t.last, t.lastX = r, t.x-1
+		if t.x >= t.columns {
+			t.x, t.pending = t.columns-1, true
+		}
+		b = b[n:]
+	}
+	t.repeat = r.cells[t.lastX]
+	t.changes++
+}
+
+// lineDrawing is the DEC Special Graphics set from 0x60 on (VT220 Programmer
+// Reference Manual, table 2-4).
+const lineDrawing = "◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·"
+
+// printRune writes one rune, or joins it to the character before.
+func (t *Terminal) printRune(r rune) {
+	if r < 0x80 {
+		if t.charsets[t.shift] && 0x60 <= r && r < 0x7f {
+			r = t.graphics[r-0x60]
+		}
+		t.put(uint32(r), 1)
+		return
+	}
+	w := t.widths.of(r)
+	if (w == 0 || t.last != nil) && t.join(r, w) {
+		return
+	}
+	if w > 0 { // a mark with nothing to join is dropped
+		t.put(uint32(r), w)
+	}
+}
+
+// join adds r to the cluster before the cursor and reports whether r is
+// settled. A mark (w == 0) also joins when a control came in between, as a
+// line editor that redraws a part of a word sends it.
+func (t *Terminal) join(r rune, w int) bool {
+	last, x := t.last, t.lastX
+	direct := last != nil
+	if !direct {
+		last, x = t.screen.rows[t.y], t.cursorColumn()-1
+		if x < 0 {
+			return true
+		}
+		if last.cells[x].tail() {
+			x--
+		}
+	}
+	c := &last.cells[x]
+	if c.ch == 0 {
+		return w == 0
+	}
+	if w > 0 && c.ch&clusterBit == 0 && !mayJoin(rune(c.ch&charMask), r, w) {
+		return false // the common case, without building the cluster
+	}
+	b := t.appendChar(t.cluster[:0], c.ch)
+	prev, _ := utf8.DecodeLastRune(b)
+	if !mayJoin(prev, r, w) {
+		return false
+	}
+	b = utf8.AppendRune(b, r)
+	t.cluster = b
+	if len(b) > maxClusterBytes {
+		return w == 0
+	}
+	t.segments.SetText(b)
+	if !t.segments.Next() || len(t.segments.Value()) != len(b) {
+		return w == 0
+	}
+	wide := c.ch & wideBit
+	c.ch = t.internCluster(b) | wide
+	if direct && wide == 0 && displaywidth.Bytes(b) == 2 {
+		t.widen(last, x)
+	}
+	t.repeat.ch = c.ch // a repetition repeats the whole cluster
+	t.changes++
+	return true
+}
+
+// widen makes the last written character two columns wide, as an emoji
+// variation selector does (Unicode TR51). At the right edge it stays narrow.
+func (t *Terminal) widen(r *row, x int) {
+	n := x + 1
+	if n >= t.columns || t.pending || t.x != n || r != t.screen.rows[t.y] {
+		return
+	}
+	r.split(n, n+1)
+	c := &r.cells[x]
+	c.ch |= wideBit
+	r.cells[n] = cell{tailBit, c.fg, c.bg, c.at}
+	r.wide = true
+	r.used = max(r.used, n+1)
+	t.x++
+	if t.x >= t.columns {
+		t.x, t.pending = t.columns-1, true
+	}
+}
+
+// put writes a character of w columns at the cursor.
+func (t *Terminal) put(ch uint32, w int) {
+	wrap := t.modes&modeAutoWrap != 0
+	if t.pending {
+		if wrap {
+			t.wrapNow()
+		}
+		t.pending = false
+	}
+	if t.x+w > t.columns {
+		if !wrap {
+			return
+		}
+		t.wrapNow()
+	}
+	if t.modes&modeInsert != 0 {
+		t.insertCells(w)
+	}
+	r := t.screen.rows[t.y]
+	if r.wide {
+		r.split(t.x, t.x+w)
+	}
+	c := cell{ch, t.pen.fg, t.pen.bg, t.pen.at}
+	if w == 2 {
+		r.wide = true
+		c.ch |= wideBit
+		r.cells[t.x+1] = cell{tailBit, c.fg, c.bg, c.at}
+	}
+	r.cells[t.x] = c
+	t.last, t.lastX, t.repeat = r, t.x, c
+	t.x += w
+	r.used = max(r.used, t.x)
+	t.changes++
+	if t.x >= t.columns {
+		t.x, t.pending = t.columns-1, true
+	}
+}
+
+// repeatLast is REP. More repetitions than the screen has cells change
+// nothing but the scrollback, so the count is cut there.
+func (t *Terminal) repeatLast(n int) {
+	if t.repeat.ch == 0 {
+		return
+	}
+	ch, w := t.repeat.ch&^wideBit, 1
+	if t.repeat.lead() {
+		w = 2
+	}
+	for range min(n, t.columns*t.rows) {
+		t.put(ch, w)
+	}
+}
+
+// appendChar appends the text of a cell's character.
+func (t *Terminal) appendChar(b []byte, ch uint32) []byte {
+	switch {
+	case ch&clusterBit != 0:
+		return append(b, t.clusters.text[ch&charMask]...)
+	case ch&tailBit != 0 || ch&charMask == 0:
+		return b
+	}
+	return utf8.AppendRune(b, rune(ch&charMask))
+}
