@@ -1,0 +1,112 @@
+package pilot
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+const (
+	// listWorkers is how many sessions are asked for their prompts at once.
+	listWorkers = 16
+	// listPatience is how long a listing waits for prompts. A session whose
+	// prompt came later is listed as unknown.
+	listPatience = time.Second
+)
+
+// Sessions lists the live sessions of one backend, or of all when backend is
+// "". It starts nothing and reads no screen. A backend that cannot be asked is
+// told in Backends and delays the answer by at most two seconds.
+// InvalidArgument: there is no backend of this name.
+func (p *Pilot) Sessions(ctx context.Context, backend string) (Listing, error) {
+	asked := p.backends
+	if backend != "" {
+		one, err := p.backend("list", backend)
+		if err != nil {
+			return Listing{}, err
+		}
+		asked = []terminal.Backend{one}
+	}
+	list := Listing{Sessions: []SessionInfo{}, Backends: []BackendInfo{}}
+	var targets []target
+	for i, a := range askAll(ctx, asked) {
+		list.Backends = append(list.Backends, backendInfo(asked[i], a.err))
+		for _, s := range a.sessions {
+			if p.mayTouch(s.ID) {
+				targets = append(targets, target{backend: asked[i], session: s})
+			}
+		}
+	}
+	for i, r := range p.readinessOf(ctx, targets) {
+		list.Sessions = append(list.Sessions, sessionInfo(targets[i], r))
+	}
+	return list, nil
+}
+
+func (p *Pilot) backend(op, name string) (terminal.Backend, error) {
+	for _, b := range p.backends {
+		if b.Name() == name {
+			return b, nil
+		}
+	}
+	return nil, &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "there is no backend named " + oneLine(name),
+		Hint: "leave backend out, or call list_sessions to see the backends"}
+}
+
+// readinessOf judges many sessions, some at a time.
+func (p *Pilot) readinessOf(ctx context.Context, targets []target) []Readiness {
+	ctx, cancel := context.WithTimeout(ctx, listPatience)
+	defer cancel()
+	all := make([]Readiness, len(targets))
+	turn := make(chan struct{}, listWorkers)
+	var wg sync.WaitGroup
+	for i, t := range targets {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			all[i] = p.readinessNow(ctx, t)
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// readinessNow judges one session as it is.
+func (p *Pilot) readinessNow(ctx context.Context, t target) Readiness {
+	if t.ended {
+		return judge(facts{ended: true, exit: t.exit})
+	}
+	prompt, err := t.backend.Prompt(ctx, t.id(), "")
+	if err != nil {
+		return readiness(UnknownState, "its prompt could not be asked for: "+oneLine(err.Error()))
+	}
+	return judge(p.factsOf(ctx, t, prompt, true))
+}
+
+// Current returns the session that has the keyboard focus, of the first backend
+// that has one. NoCurrentSession when none has.
+func (p *Pilot) Current(ctx context.Context) (SessionInfo, error) {
+	for i, a := range askAll(ctx, p.backends) {
+		for _, s := range a.sessions {
+			if s.Current && p.mayTouch(s.ID) {
+				t := target{backend: p.backends[i], session: s}
+				return sessionInfo(t, p.readinessNow(ctx, t)), nil
+			}
+		}
+	}
+	return SessionInfo{}, &fault.Error{Op: "current", Code: fault.NoCurrentSession, Detail: "no session has the focus",
+		Hint: "call list_sessions and choose one by its id"}
+}
+
+func sessionInfo(t target, r Readiness) SessionInfo {
+	s := t.session
+	return SessionInfo{
+		SessionID: string(s.ID), Backend: t.backend.Name(), WindowID: s.Window, TabID: s.Tab,
+		Name: oneLine(s.Name), Title: oneLine(s.Title), Profile: oneLine(s.Profile), IsCurrent: s.Current,
+		Job: oneLine(s.Job), Cwd: oneLine(s.Cwd), Host: oneLine(s.Host), User: oneLine(s.User),
+		Rows: s.Rows, Columns: s.Columns, Readiness: r,
+	}
+}

@@ -1,0 +1,252 @@
+package pilot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"termpilot/reduce"
+	"termpilot/terminal"
+)
+
+// Budgets of an answer, in characters and lines.
+const (
+	defaultChars = 32768
+	MaxChars     = 131072 // the most that a caller may ask for
+	defaultLines = 200
+	MaxLines     = 2000 // the most that a caller may ask for
+)
+
+// outputWish is how much of an output is wanted, and in which form.
+type outputWish struct {
+	chars  int
+	lines  int // 0: as many as fit
+	reduce bool
+}
+
+func (w outputWish) budget() int {
+	if w.chars <= 0 {
+		return defaultChars
+	}
+	return min(w.chars, MaxChars)
+}
+
+const (
+	// headRows and tailRows are what is read of an output that does not fit
+	// into one Screen call: more than any budget shows.
+	headRows = 2000
+	tailRows = 8000
+)
+
+// extent is text of a span, with what could not be had.
+type extent struct {
+	text    string
+	rows    int64 // of the span, lost ones too
+	lost    int64 // rows at its start that the terminal no longer keeps
+	skipped int64 // rows in its middle that were not read
+	seam    int   // where in text the skipped rows would be
+}
+
+// readSpan reads the cells of a span: all of them when they fit into one call,
+// else its head and its tail.
+func readSpan(ctx context.Context, t target, span terminal.Span) (extent, error) {
+	if span.Empty() {
+		return extent{}, nil
+	}
+	rows := span.End.Row - span.Start.Row
+	if span.End.Column > 0 {
+		rows++
+	}
+	read := func(part terminal.Span) (terminal.Screen, error) {
+		return t.backend.Screen(ctx, t.id(), terminal.Range{Kind: terminal.Cells, Span: part})
+	}
+	if rows <= terminal.MaxRows {
+		s, err := read(span)
+		if err != nil {
+			return extent{}, err
+		}
+		return extent{text: joinRows(s.Rows), rows: rows, lost: lostRows(s, span)}, nil
+	}
+	tail, err := read(terminal.Span{Start: terminal.Point{Row: span.End.Row - tailRows}, End: span.End})
+	if err != nil {
+		return extent{}, err
+	}
+	first := max(span.Start.Row, tail.Oldest)
+	start := span.Start
+	if first > start.Row {
+		start = terminal.Point{Row: first}
+	}
+	e := extent{rows: rows, lost: first - span.Start.Row}
+	end := min(first+headRows, tail.First)
+	if end > first {
+		head, err := read(terminal.Span{Start: start, End: terminal.Point{Row: end}})
+		if err != nil {
+			return extent{}, err
+		}
+		e.text = joinRows(head.Rows)
+		if e.text != "" && !strings.HasSuffix(e.text, "\n") {
+			e.text += "\n"
+		}
+	}
+	e.skipped = max(0, tail.First-end)
+	e.seam = len(e.text)
+	e.text += joinRows(tail.Rows)
+	return e, nil
+}
+
+func lostRows(s terminal.Screen, span terminal.Span) int64 {
+	return min(max(0, s.Oldest-span.Start.Row), max(0, span.End.Row-span.Start.Row+1))
+}
+
+// joinRows is the text of rows as lines: rows that a line was wrapped into are
+// one line again, and blanks that a program wrote stay.
+func joinRows(rows []terminal.Row) string {
+	n := 0
+	for _, r := range rows {
+		n += len(r.Text) + 1
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for _, r := range rows {
+		b.WriteString(r.Text)
+		if !r.Soft {
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// report turns what was awaited into the result, and records the outcome. It
+// finishes its reading although the caller may be gone.
+func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWish) (RunResult, error) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	now := time.Now()
+	one := a.run
+	one.Prompts = slices.Clone(a.ids)
+	one.Status, one.Exit, one.Reason = a.status, a.exit, a.reason
+	res := RunResult{
+		RunID: one.ID, SessionID: string(one.Session), Command: one.Command, Status: a.status, Kind: a.kind,
+		ExitCode: a.exit, ExitReason: a.reason, Evidence: append([]string{}, one.Evidence...),
+		DurationMS: now.Sub(one.Began).Milliseconds(), Cwd: t.session.Cwd,
+	}
+	if a.ended && !a.endedAt.IsZero() {
+		res.DurationMS = a.endedAt.Sub(one.Began).Milliseconds()
+	}
+	if one.over() && one.Ended.IsZero() {
+		one.Ended = now
+	}
+	p.collect(ctx, t, a, wish, &res)
+	res.ExitReason = exitReason(res)
+	if err := p.runs.save("run", one); err != nil {
+		// The command ran: its result is worth more than its record.
+		p.log.Warn("run outcome not recorded", "run", one.ID, "error", err)
+	}
+	p.log.Info("run reported", "run", one.ID, "status", string(res.Status), "ms", res.DurationMS)
+	return res, nil
+}
+
+// exitReason says why there is no exit code, when nothing said it yet.
+func exitReason(res RunResult) string {
+	if res.ExitReason == "" && res.ExitCode == nil {
+		return "the shell reported no exit code"
+	}
+	return res.ExitReason
+}
+
+// collect reads what the run printed into res.
+func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputWish, res *RunResult) {
+	var all extent
+	for i, id := range a.ids {
+		prompt, err := t.backend.Prompt(ctx, t.id(), id)
+		if err != nil || prompt.State == terminal.Lost {
+			res.ExitReason = joinReasons(res.ExitReason, "the output is no longer kept by the terminal")
+			continue
+		}
+		if res.Command == "" {
+			res.Command = prompt.Command
+		}
+		if prompt.Cwd != "" && res.Cwd == "" {
+			res.Cwd = prompt.Cwd
+		}
+		span := prompt.Output
+		if i == len(a.ids)-1 && a.status == RunUnknown {
+			span = withoutPrompt(span)
+		}
+		e, err := readSpan(ctx, t, span)
+		if err != nil {
+			res.ExitReason = joinReasons(res.ExitReason, "the output could not be read: "+oneLine(err.Error()))
+			continue
+		}
+		all = all.append(e)
+	}
+	out := p.fit(all, wish)
+	res.Output, res.TruncatedHead = out.text, all.lost > 0
+	res.Omitted.Lines = out.omitted + int(all.lost)
+	if out.omitted > 0 {
+		res.Omitted.HowToGet = fmt.Sprintf("read_terminal session_id=%s source=command run_id=%s reduce=false max_lines=%d", res.SessionID, res.RunID, MaxLines)
+	}
+	if p := lastCwd(ctx, t, a); p != "" {
+		res.Cwd = p
+	}
+}
+
+// lastCwd is the folder that the shell is in after the command: the newest
+// prompt knows it.
+func lastCwd(_ context.Context, _ target, a *awaiting) string {
+	return a.lastSeen.Cwd
+}
+
+func joinReasons(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// withoutPrompt cuts the last row of an output that ends at the present cursor,
+// where a shell without marks has its prompt.
+func withoutPrompt(s terminal.Span) terminal.Span {
+	s.End.Column = 0
+	return s
+}
+
+// append adds the text of a further span.
+func (e extent) append(next extent) extent {
+	if e.rows == 0 {
+		return next
+	}
+	if next.rows == 0 {
+		return e
+	}
+	sep := ""
+	if e.text != "" && next.text != "" && !strings.HasSuffix(e.text, "\n") {
+		sep = "\n"
+	}
+	sum := extent{text: e.text + sep + next.text, rows: e.rows + next.rows, lost: e.lost + next.lost, skipped: e.skipped + next.skipped}
+	switch {
+	case e.skipped > 0:
+		sum.seam = e.seam
+	case next.skipped > 0:
+		sum.seam = len(e.text) + len(sep) + next.seam
+	}
+	return sum
+}
+
+// fitted is text cut to a budget.
+type fitted struct {
+	text    string
+	omitted int // lines that are not shown
+}
+
+// fit brings text into the wished form and size.
+func (p *Pilot) fit(e extent, wish outputWish) fitted {
+	o := reduce.Options{MaxChars: wish.budget(), MaxLines: wish.lines, Skipped: int(e.skipped), Seam: e.seam, Mask: !p.noMask}
+	r := reduce.Cut(e.text, o)
+	if wish.reduce {
+		r = reduce.Plain(e.text, o)
+	}
+	return fitted{text: r.Text, omitted: r.Dropped}
+}

@@ -1,0 +1,197 @@
+package pilot
+
+import (
+	"context"
+	"time"
+
+	"termpilot/terminal"
+)
+
+const (
+	// quietForInput is how long a terminal must be still before a program that
+	// could be reading counts as waiting for input.
+	quietForInput = 700 * time.Millisecond
+	// quietForPassword is shorter: echo off in line mode has no other use.
+	quietForPassword = 300 * time.Millisecond
+	// quietForShell is how long the shell must be back and still before its end
+	// mark counts as lost.
+	quietForShell = time.Second
+)
+
+// probe is when and what was seen of the processes of a running command.
+type probe struct {
+	shell string    // the shell's name when the command was typed
+	began time.Time // when the command started
+	last  time.Time
+	full  int // how many times in a row a full-screen program showed
+}
+
+// due is when the next look is worth its price: often at first, for programs
+// that ask at once, then every second.
+func (p *probe) due(now time.Time) time.Time {
+	if p.last.IsZero() {
+		return now.Add(-1)
+	}
+	every := 150 * time.Millisecond
+	if !p.began.IsZero() && p.last.Sub(p.began) > 3*time.Second {
+		every = time.Second
+	}
+	return p.last.Add(every)
+}
+
+func (p *probe) kind() string {
+	if p.full > 0 {
+		return "full_screen"
+	}
+	return ""
+}
+
+// sight is what one look found.
+type sight struct {
+	front     front
+	name      string
+	echo      terminal.Known
+	canonical terminal.Known
+	reads     terminal.Known
+	alternate bool
+	paste     terminal.Known
+	quiet     time.Duration
+	nested    bool // a prompt was shown while the command runs
+	replaced  bool // the shell's process runs another program now
+	known     bool // the terminal is of this machine
+}
+
+// verdict is what a look at a running command decides; the zero verdict is:
+// it runs.
+type verdict struct {
+	status RunStatus
+	kind   string
+	reason string
+}
+
+// diagnose says what a running command does, seen from its terminal. A
+// terminal in line mode is also the state of a silent `sleep`, so there only a
+// process that is seen blocked in a read of the terminal counts as reading.
+func diagnose(s sight) verdict {
+	raw := s.canonical == terminal.No
+	switch {
+	case s.echo == terminal.No && s.canonical == terminal.Yes:
+		if s.quiet >= quietForPassword {
+			return verdict{WaitsInput, "password", s.who() + " asks for a password"}
+		}
+	case s.front == frontUnknown:
+	case s.front == frontShell && s.nested && !s.alternate:
+		if s.quiet >= quietForPassword {
+			return verdict{RunUnknown, "", "the shell showed a prompt without an end mark"}
+		}
+	case s.front == frontShell && raw:
+		if s.quiet < quietForShell {
+			break
+		}
+		if s.paste == terminal.Yes || s.replaced {
+			return verdict{RunUnknown, "", "the shell reads a line again but sent no end mark: its prompt marks are lost"}
+		}
+		return verdict{WaitsInput, "program", "the shell itself reads"}
+	case s.front == frontShell && s.replaced:
+		if s.quiet >= quietForShell && s.reads != terminal.No {
+			return verdict{RunUnknown, "", "the shell was replaced by " + s.who() + ", which sends no prompt marks"}
+		}
+	case s.quiet < quietForInput, s.alternate:
+	case raw && s.nested:
+		return verdict{WaitsInput, "program", s.who() + " shows a prompt inside the session's shell"}
+	case raw && s.front == frontNested:
+		return verdict{WaitsInput, "program", s.who() + " runs inside the session's shell and sends no prompt marks"}
+	case raw, s.reads == terminal.Yes:
+		return verdict{WaitsInput, "program", s.who() + " reads"}
+	}
+	return verdict{}
+}
+
+func (s sight) who() string {
+	if s.name == "" {
+		return "a program"
+	}
+	return s.name
+}
+
+// probeRunning looks at a command that has started.
+func (a *awaiting) probeRunning(ctx context.Context, now time.Time) {
+	a.probe.last = now
+	s := a.see(ctx, now)
+	if s.alternate && s.front != frontShell {
+		a.probe.full++
+		if a.probe.full > 1 { // twice: programs also blink through the alternate screen
+			a.settle(StillRunning, "full_screen", s.who()+" shows full screen")
+			return
+		}
+	} else {
+		a.probe.full = 0
+	}
+	if v := diagnose(s); v.status != "" {
+		a.settle(v.status, v.kind, v.reason)
+	}
+}
+
+// see gathers a sight.
+func (a *awaiting) see(ctx context.Context, now time.Time) sight {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	if t, err := a.p.find(ctx, "run", string(a.t.id())); err == nil && !t.ended {
+		a.t = t
+	}
+	st := a.p.stageOf(a.t.session)
+	s := sight{
+		front: st.front, name: st.name, echo: st.echo, canonical: st.canonical, alternate: a.t.session.Alternate,
+		quiet: now.Sub(a.activity), nested: !a.nested.IsZero(), known: a.t.session.Local,
+	}
+	if !s.known {
+		if s.front != frontCarrier && s.front != frontOther {
+			s.front = frontUnknown // a name alone does not say that the shell is back
+		}
+		return s
+	}
+	s.replaced = s.front == frontShell && a.probe.shell != "" && s.name != "" && s.name != a.probe.shell
+	if s.quiet < quietForPassword {
+		return s
+	}
+	if s.canonical == terminal.Yes && s.quiet >= quietForInput {
+		s.reads = a.p.processes.Reads(st.pgid, a.t.session.TTY)
+	}
+	if s.front == frontShell && s.canonical == terminal.No {
+		if p, err := a.t.backend.Prompt(ctx, a.t.id(), ""); err == nil {
+			s.paste = p.Paste
+		}
+	}
+	return s
+}
+
+// probeTyped looks at a session in which our text was typed and nothing has
+// started yet.
+func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
+	a.probe.last = now
+	patience := silentPatience
+	if a.probe.shell == "fish" {
+		patience = fishOpenPatience
+	}
+	if now.Sub(a.sent) < patience || now.Sub(a.activity) < patience/2 {
+		return
+	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	p, err := a.t.backend.Prompt(ctx, a.t.id(), "")
+	if err != nil {
+		return
+	}
+	if p.ID != a.current() {
+		a.look(ctx)
+		return
+	}
+	switch {
+	case p.State == terminal.Running, p.State == terminal.Finished:
+		a.look(ctx)
+	case p.State == terminal.Editing && p.Typed == terminal.No && p.Command == "":
+		a.settle(RunUnknown, "", "the shell shows an empty prompt and no trace of the command")
+	case p.State == terminal.Editing && (p.Typed == terminal.Yes || p.Command != ""), p.State == terminal.Continuation:
+		a.settle(Continues, "", "the shell has not taken the line: it wants more of an unfinished command")
+	}
+}

@@ -1,0 +1,302 @@
+package pilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// Run types a command at a session's proven, empty prompt and waits for its
+// end. The order of effects is fixed (specs/tools.md, RUN): policy, lock,
+// subscription, gate, journal, typing, start, end, next prompt, output, journal.
+//
+// The end of ctx or of the timeout ends the waiting, never the command: the
+// result is then StillRunning with a run id for [Pilot.Wait]. An error means
+// that nothing was typed, except Deadline, which says so when it is not known.
+func (p *Pilot) Run(ctx context.Context, req RunRequest) (RunResult, error) {
+	const op = "run"
+	began := time.Now()
+	text, err := commandText(req.SessionID, req.Command)
+	if err != nil {
+		return RunResult{}, err
+	}
+	if err := p.refuseWhenReadOnly(op, req.SessionID); err != nil {
+		return RunResult{}, err
+	}
+	if !req.Force {
+		if danger, found := p.wire.Check(text); found {
+			return RunResult{}, &fault.Error{Op: op, Session: req.SessionID, Code: fault.Blocked, Detail: danger,
+				Hint: "ask the person, then pass force=true"}
+		}
+	}
+	t, err := p.find(ctx, op, req.SessionID)
+	if err != nil {
+		return RunResult{}, err
+	}
+	if err := t.alive(op); err != nil {
+		return RunResult{}, err
+	}
+	one := run{ID: newRunID(), Session: t.id(), Backend: t.backend.Name(), Command: text, Status: Submitted}
+	release, err := p.locks.acquire(ctx, op, t.id(), lockRun, "run "+one.ID, 0)
+	if err != nil {
+		return RunResult{}, err
+	}
+	defer release()
+	deadline := began.Add(p.patience(req.Timeout, defaultTimeout))
+	w, err := p.submit(ctx, t, &one, deadline)
+	if err != nil {
+		return RunResult{}, err
+	}
+	defer w.stop()
+	p.log.Info("command submitted", "run", one.ID, "session", string(t.id()), "prompt", one.Prompts[0])
+
+	a := p.awaiting(t, w, one)
+	a.pasted = one.pasted
+	a.progress = newTicker(req.Progress, began)
+	if req.NoWait {
+		a.startOnly = true
+		deadline = time.Now().Add(startPatience)
+	}
+	waiting, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	a.wait(waiting)
+	return p.report(ctx, t, a, outputWish{chars: req.MaxChars, reduce: req.Reduce})
+}
+
+// submit waits for the gate, records the run and types it. While it looks and
+// types, nobody else types into the session through termpilot.
+func (p *Pilot) submit(ctx context.Context, t target, one *run, deadline time.Time) (*watcher, error) {
+	const op = "run"
+	release, err := p.locks.acquire(ctx, op, t.id(), lockType, "run "+one.ID, time.Until(deadline))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	w, err := watch(ctx, t)
+	if err != nil {
+		return nil, p.dead(ctx, op, t, err)
+	}
+	g := &gate{p: p, t: t, w: w, prompt: w.first}
+	ready, err := g.pass(ctx, deadline)
+	if err != nil {
+		w.stop()
+		return nil, err
+	}
+	keys, err := keystrokes(t.id(), one.Command, g.prompt.Paste, p.shellName(t.session))
+	if err != nil {
+		w.stop()
+		return nil, err
+	}
+	one.Prompts, one.Began, one.Evidence = []string{g.prompt.ID}, time.Now(), ready.Evidence
+	one.pasted = g.prompt.Paste == terminal.Yes
+	if err := p.runs.save(op, *one); err != nil { // on record before the effect
+		w.stop()
+		return nil, err
+	}
+	sending, cancel := afterwards(ctx)
+	defer cancel()
+	if err := t.backend.Send(sending, t.id(), keys); err != nil && !errors.Is(err, fault.Deadline) {
+		one.Status, one.Reason = Rejected, "it was not typed"
+		_ = p.runs.save(op, *one) // the send's own error is what the caller needs
+		w.stop()
+		return nil, p.dead(ctx, op, t, err)
+	}
+	return w, nil
+}
+
+// dead turns the error of a session that ended in between into one that says
+// how it ended.
+func (p *Pilot) dead(ctx context.Context, op string, t target, err error) error {
+	if !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.SessionNotFound) {
+		return err
+	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	if ended, ok := p.findEnded(ctx, t.id()); ok {
+		return ended.alive(op)
+	}
+	return err
+}
+
+// shellName names the shell that the terminal started, when it is of this machine.
+func (p *Pilot) shellName(s terminal.Session) string {
+	if s.Local && s.ShellPID != 0 {
+		if name, err := p.processes.Name(s.ShellPID); err == nil && isShell(name) {
+			return name
+		}
+	}
+	if name := programName(s.Job); isShell(name) {
+		return name
+	}
+	return ""
+}
+
+const (
+	// settle is how long the gate gives a session that is between two states: a
+	// shell that has printed its prompt but not yet set its terminal, text on
+	// its way.
+	settle = 300 * time.Millisecond
+	// freshPatience is how long a Ctrl-C may take to bring a new prompt. fish
+	// shows none when its line was empty already.
+	freshPatience = 500 * time.Millisecond
+	// startPatience is how long a start that only needs to be submitted is
+	// waited for.
+	startPatience = time.Second
+	// mutePatience is how long a shell that reads a line without ever having
+	// sent a mark counts as starting.
+	mutePatience = 3 * time.Second
+)
+
+// gate waits at a session for the moment in which a command may be typed.
+type gate struct {
+	p      *Pilot
+	t      target
+	w      *watcher
+	prompt terminal.Prompt // the last that was seen
+	fresh  bool            // a Ctrl-C was sent to get a fresh prompt
+}
+
+// pass returns when the gate is open, with g.prompt the prompt to type at, or
+// the refusal. It waits for a shell that starts, briefly for one that is
+// between two states, and for nothing else.
+//
+// Looking and typing are two steps. What happens between them that matters is
+// either ours (the type lock), or a person's own key at this very moment, which
+// the start event's text will show.
+func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) {
+	const op = "run"
+	began := time.Now()
+	for {
+		r := judge(g.p.factsOf(ctx, g.t, g.prompt, true))
+		waited := time.Since(began)
+		switch {
+		case r.State == Ready && g.prompt.Touched == terminal.Yes && !g.fresh:
+			// What touched the line may still be on its way to the shell: an Enter
+			// that was just sent must not be followed by a Ctrl-C.
+			if waited < settle {
+				break
+			}
+			if err := g.interrupt(ctx); err != nil {
+				return r, err
+			}
+			began = time.Now()
+			continue
+		case r.State == Ready:
+			return r, nil
+		case (r.State == TypedText || r.State == Continuation) && !g.fresh && g.ours():
+			if err := g.interrupt(ctx); err != nil {
+				return r, err
+			}
+			began = time.Now()
+			continue
+		case r.State == Starting:
+			if waited >= mutePatience && g.mute() {
+				return r, refusal(op, g.t.id(), readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...))
+			}
+		case r.State == BusyState && g.prompt.State != terminal.Finished,
+			r.State == FullScreen, r.State == EndedState:
+			return r, g.refuse(op, r)
+		default:
+			if waited >= settle {
+				return r, g.refuse(op, r)
+			}
+		}
+		if ctx.Err() != nil || !time.Now().Before(deadline) {
+			return r, g.refuse(op, r)
+		}
+		if err := g.next(ctx, min(settle/6, time.Until(deadline))); err != nil {
+			return r, err
+		}
+	}
+}
+
+// refuse is the refusal, naming the run that keeps the session busy.
+func (g *gate) refuse(op string, r Readiness) error {
+	e := refusal(op, g.t.id(), r)
+	if one, ok := g.p.runs.last(g.t.id()); ok && r.State == BusyState && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID {
+		e.Detail += " (" + one.ID + ")"
+		e.Hint = fmt.Sprintf("wait with wait_session run_id=%s, or interrupt it with send_keys ctrl_c", one.ID)
+	}
+	return e
+}
+
+// ours reports whether the unfinished line is what a run of ours left there.
+func (g *gate) ours() bool {
+	one, ok := g.p.runs.last(g.t.id())
+	return ok && one.open() && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID
+}
+
+// mute reports whether a shell waits in its line editor without marks.
+func (g *gate) mute() bool {
+	st := g.p.stageOf(g.t.session)
+	return st.front == frontShell && st.canonical == terminal.No
+}
+
+// interrupt sends Ctrl-C to the line editor and waits for the fresh prompt.
+func (g *gate) interrupt(ctx context.Context) error {
+	g.fresh = true
+	old := g.prompt.ID
+	sending, cancel := afterwards(ctx)
+	defer cancel()
+	if err := g.t.backend.Send(sending, g.t.id(), []byte{0x03}); err != nil {
+		return g.p.dead(ctx, "run", g.t, err)
+	}
+	for end := time.Now().Add(freshPatience); time.Now().Before(end) && ctx.Err() == nil; {
+		if err := g.next(ctx, time.Until(end)); err != nil {
+			return err
+		}
+		if g.prompt.ID != old && g.prompt.State == terminal.Editing {
+			return nil
+		}
+	}
+	return g.look(ctx)
+}
+
+// next takes in one event, or lets d pass and looks.
+func (g *gate) next(ctx context.Context, d time.Duration) error {
+	e, got, closed := g.w.pause(ctx, max(d, time.Millisecond))
+	switch {
+	case closed:
+		return g.p.dead(ctx, "run", g.t, g.lost())
+	case !got, e.Kind == terminal.Resync, e.Kind == terminal.Output:
+		return g.look(ctx)
+	case e.Kind == terminal.Gone:
+		return target{backend: g.t.backend, session: g.t.session, ended: true, exit: e.Exit}.alive("run")
+	}
+	g.prompt = e.Prompt
+	return g.session(ctx)
+}
+
+func (g *gate) lost() error {
+	if g.w.err != nil {
+		return g.w.err
+	}
+	return &fault.Error{Op: "run", Session: string(g.t.id()), Code: fault.SessionEnded, Detail: "the session ended",
+		Hint: "read its last screen with read_terminal, or open another session"}
+}
+
+// look asks for the present prompt and session.
+func (g *gate) look(ctx context.Context) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	prompt, err := g.t.backend.Prompt(ctx, g.t.id(), "")
+	if err != nil {
+		return g.p.dead(ctx, "run", g.t, err)
+	}
+	g.prompt = prompt
+	return g.session(ctx)
+}
+
+// session renews what is known of the session itself.
+func (g *gate) session(ctx context.Context) error {
+	t, err := g.p.find(ctx, "run", string(g.t.id()))
+	if err != nil {
+		return err
+	}
+	g.t = t
+	return t.alive("run")
+}

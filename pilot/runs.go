@@ -1,0 +1,164 @@
+package pilot
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// run is one command that was typed. It holds no output: that stays in the
+// terminal, found by the ids of the prompts.
+type run struct {
+	ID       string
+	Session  terminal.ID
+	Backend  string
+	Command  string // empty for a run of another process: the terminal knows it
+	Prompts  []string
+	Began    time.Time
+	Evidence []string
+	pasted   bool // typed as one paste
+
+	// The last outcome that anybody saw.
+	Status RunStatus
+	Exit   *int
+	Reason string
+	Ended  time.Time
+}
+
+// open reports whether the run left an unfinished command line behind.
+func (r run) open() bool { return r.Status == Continues }
+
+// over reports whether the outcome is final.
+func (r run) over() bool {
+	switch r.Status {
+	case Completed, Rejected, SessionEnded, RunUnknown:
+		return true
+	}
+	return false
+}
+
+// store keeps runs where other processes find them.
+type store interface {
+	// save records the run as it is now. It returns when a crash of this
+	// process can no longer lose it.
+	save(r run) error
+	// load returns a run, also one of another process.
+	load(runID string) (run, bool, error)
+	// last returns the newest run of a session, also one of another process.
+	last(id terminal.ID) (run, bool, error)
+	close() error
+}
+
+// keptRuns is how many runs a process remembers.
+const keptRuns = 1024
+
+// runs is the memory of runs: this process's own, and behind it the store.
+type runs struct {
+	store store // nil: nothing outlives this process
+
+	mu    sync.Mutex
+	byID  map[string]run
+	order []string
+}
+
+func newRuns(dir string) (*runs, error) {
+	r := &runs{byID: map[string]run{}}
+	if dir == "" {
+		return r, nil
+	}
+	s, err := openStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	r.store = s
+	return r, nil
+}
+
+func (r *runs) close() error {
+	if r.store == nil {
+		return nil
+	}
+	return r.store.close()
+}
+
+// newRunID returns an id that no other run has.
+func newRunID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
+	return "r" + hex.EncodeToString(b[:])
+}
+
+// save keeps the run. Storage when the record cannot be written.
+func (r *runs) save(op string, one run) error {
+	one.Prompts = slices.Clone(one.Prompts)
+	r.mu.Lock()
+	if _, ok := r.byID[one.ID]; !ok {
+		r.order = append(r.order, one.ID)
+		if len(r.order) > keptRuns {
+			delete(r.byID, r.order[0])
+			r.order = r.order[1:]
+		}
+	}
+	r.byID[one.ID] = one
+	r.mu.Unlock()
+	if r.store == nil {
+		return nil
+	}
+	if err := r.store.save(one); err != nil {
+		return &fault.Error{Op: op, Session: string(one.Session), Code: fault.Storage, Detail: "the run cannot be recorded",
+			Hint: "check the free space and the rights of termpilot's folder", Err: err}
+	}
+	return nil
+}
+
+// find returns a run by its id. RunNotFound when nobody knows it.
+func (r *runs) find(op, runID string) (run, error) {
+	r.mu.Lock()
+	one, ok := r.byID[runID]
+	r.mu.Unlock()
+	if ok {
+		return one, nil
+	}
+	if r.store != nil && validRunID(runID) {
+		one, ok, err := r.store.load(runID)
+		if err != nil {
+			return run{}, &fault.Error{Op: op, Code: fault.Storage, Detail: "the run journal cannot be read", Err: err,
+				Hint: "read the session with read_terminal source=history"}
+		}
+		if ok {
+			return one, nil
+		}
+	}
+	return run{}, &fault.Error{Op: op, Code: fault.RunNotFound, Detail: "no run has this id",
+		Hint: "pass the run_id that run_command returned, or read the session with read_terminal source=command"}
+}
+
+// last returns the newest run of a session.
+func (r *runs) last(id terminal.ID) (run, bool) {
+	r.mu.Lock()
+	for _, name := range slices.Backward(r.order) {
+		if one := r.byID[name]; one.Session == id {
+			r.mu.Unlock()
+			return one, true
+		}
+	}
+	r.mu.Unlock()
+	if r.store == nil {
+		return run{}, false
+	}
+	one, ok, err := r.store.last(id)
+	return one, ok && err == nil
+}
+
+func validRunID(s string) bool {
+	if len(s) != 17 || s[0] != 'r' {
+		return false
+	}
+	_, err := hex.DecodeString(s[1:])
+	return err == nil
+}

@@ -1,0 +1,117 @@
+package pilot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// CursorKeys is a backend that tells which cursor keys a program wants.
+type CursorKeys interface {
+	// ApplicationCursor reports whether the session is in application cursor
+	// mode (DECCKM).
+	ApplicationCursor(ctx context.Context, id terminal.ID) (bool, error)
+}
+
+const (
+	// typePatience is how long another writer's few bytes are waited for.
+	typePatience = 2 * time.Second
+	// escapePause separates an escape key from what follows: editors wait up to
+	// about 100 ms for the rest of a key's sequence.
+	escapePause = 120 * time.Millisecond
+)
+
+// SendText passes text to whatever reads in a session: verbatim, with no line
+// end added, 1 byte to MaxText bytes of UTF-8. With paste, and where the program
+// takes bracketed pastes, it arrives as one paste. Delivered says that the
+// terminal took the bytes; the effect is not known.
+func (p *Pilot) SendText(ctx context.Context, sessionID, text string, paste bool) (SendResult, error) {
+	const op = "send_text"
+	refuse := func(code fault.Code, detail, hint string) (SendResult, error) {
+		return SendResult{}, &fault.Error{Op: op, Session: sessionID, Code: code, Detail: detail, Hint: hint}
+	}
+	switch {
+	case text == "":
+		return refuse(fault.InvalidArgument, "the text is empty", "pass at least one character; to press Enter use send_keys")
+	case len(text) > MaxText:
+		return refuse(fault.TooLarge, fmt.Sprintf("the text has %d bytes; the limit is %d", len(text), MaxText), "send it in parts")
+	case !utf8.ValidString(text):
+		return refuse(fault.InvalidArgument, "the text is not valid UTF-8", "pass text; control keys go through send_keys")
+	case paste && strings.Contains(text, pasteEnd):
+		return refuse(fault.InvalidArgument, "the text holds the sequence that ends a paste", "remove it, or send with paste=false")
+	}
+	t, release, err := p.writing(ctx, op, sessionID)
+	if err != nil {
+		return SendResult{}, err
+	}
+	defer release()
+	if paste {
+		prompt, err := t.backend.Prompt(ctx, t.id(), "")
+		if err != nil {
+			return SendResult{}, err
+		}
+		if prompt.Paste == terminal.Yes {
+			text = pasteStart + text + pasteEnd
+		}
+	}
+	return p.deliver(ctx, op, t, [][]byte{[]byte(text)})
+}
+
+// SendKeys presses keys, named as [KeyNames] lists them. An unknown name is
+// refused with the list before anything is sent.
+func (p *Pilot) SendKeys(ctx context.Context, sessionID string, keys []string) (SendResult, error) {
+	const op = "send_keys"
+	if _, err := encodeKeys(keys, false); err != nil {
+		return SendResult{}, err
+	}
+	t, release, err := p.writing(ctx, op, sessionID)
+	if err != nil {
+		return SendResult{}, err
+	}
+	defer release()
+	application := false
+	if b, ok := t.backend.(CursorKeys); ok {
+		application, err = b.ApplicationCursor(ctx, t.id())
+		application = application && err == nil
+	}
+	parts, err := encodeKeys(keys, application)
+	if err != nil {
+		return SendResult{}, err
+	}
+	return p.deliver(ctx, op, t, parts)
+}
+
+// writing checks policy, finds the session and takes its type lock.
+func (p *Pilot) writing(ctx context.Context, op, sessionID string) (target, func(), error) {
+	if err := p.refuseWhenReadOnly(op, sessionID); err != nil {
+		return target{}, nil, err
+	}
+	t, err := p.find(ctx, op, sessionID)
+	if err != nil {
+		return target{}, nil, err
+	}
+	if err := t.alive(op); err != nil {
+		return target{}, nil, err
+	}
+	release, err := p.locks.acquire(ctx, op, t.id(), lockType, op, typePatience)
+	return t, release, err
+}
+
+func (p *Pilot) deliver(ctx context.Context, op string, t target, parts [][]byte) (SendResult, error) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	for i, part := range parts {
+		if i > 0 {
+			time.Sleep(escapePause)
+		}
+		if err := t.backend.Send(ctx, t.id(), part); err != nil {
+			return SendResult{}, p.dead(ctx, op, t, err)
+		}
+	}
+	return SendResult{SessionID: string(t.id()), Delivered: true, TaskCompletion: "unknown"}, nil
+}

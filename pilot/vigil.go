@@ -1,0 +1,256 @@
+package pilot
+
+import (
+	"context"
+	"time"
+
+	"termpilot/reduce"
+	"termpilot/terminal"
+)
+
+// vigil waits for one session.
+type vigil struct {
+	p      *Pilot
+	t      target
+	c      condition
+	w      *watcher
+	prompt terminal.Prompt
+	result WaitSession
+	final  bool // matched, or can never match
+
+	command string    // the prompt whose command is waited for
+	printed time.Time // the last output
+	scanned time.Time // the last look at the text
+	dirty   bool      // there is output that was not looked at
+	row     int64     // text before this row has been looked at
+	gate    time.Time // the last look at the gate
+	probe   probe
+}
+
+func (v *vigil) matched(reason string) {
+	v.result.Matched, v.result.Reason, v.final = true, reason, true
+}
+
+// keep waits until the condition holds, cannot hold any more, or ctx ends.
+func (v *vigil) keep(ctx context.Context) {
+	v.result.SessionID = string(v.t.id())
+	if v.t.ended {
+		v.gone(v.t.exit)
+		return
+	}
+	w, err := watch(ctx, v.t)
+	if err != nil {
+		after, cancel := afterwards(ctx)
+		defer cancel()
+		if ended, ok := v.p.findEnded(after, v.t.id()); ok {
+			v.gone(ended.exit)
+			return
+		}
+		v.result.Reason, v.final = "it cannot be watched: "+oneLine(err.Error()), ctx.Err() == nil
+		return
+	}
+	defer w.stop()
+	v.w, v.prompt, v.printed, v.dirty = w, w.first, time.Now(), true
+	v.begin(ctx)
+	for !v.final {
+		v.tick(ctx, time.Now())
+		if v.final {
+			return
+		}
+		if ctx.Err() != nil {
+			v.result.Reason = "not yet"
+			return
+		}
+		e, got, closed := v.w.pause(ctx, v.rest(time.Now()))
+		switch {
+		case closed && !got:
+			v.closed(ctx)
+		case got:
+			v.take(ctx, e)
+		}
+	}
+}
+
+// begin looks at the present before anything happens.
+func (v *vigil) begin(ctx context.Context) {
+	if v.c.until != UntilCommand {
+		return
+	}
+	switch v.prompt.State {
+	case terminal.Running:
+		v.command = v.prompt.ID
+		v.probe.began = time.Now()
+		v.probe.shell = v.p.shellName(v.t.session)
+	case terminal.NoPrompt:
+		if v.t.session.Marks != terminal.MarksNone && v.t.session.Marks != terminal.MarksLost {
+			return
+		}
+		v.result.Reason, v.final = "the shell sends no prompt marks: the end of a command cannot be seen", true
+	default:
+		v.result.ExitCode = v.prompt.Exit
+		v.matched("no command runs")
+	}
+}
+
+func (v *vigil) gone(exit terminal.Exit) {
+	v.result.ExitCode = exit.Code
+	if v.c.until == UntilExit || v.c.until == UntilCommand && v.command != "" {
+		v.matched(describeExit(exit))
+		return
+	}
+	v.result.Reason, v.final = describeExit(exit), true
+}
+
+func (v *vigil) closed(ctx context.Context) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	if ended, ok := v.p.findEnded(ctx, v.t.id()); ok {
+		v.gone(ended.exit)
+		return
+	}
+	v.result.Reason, v.final = "the terminal went away", true
+	if v.w.err != nil {
+		v.result.Reason += ": " + oneLine(v.w.err.Error())
+	}
+}
+
+func (v *vigil) take(ctx context.Context, e terminal.Event) {
+	now := time.Now()
+	switch e.Kind {
+	case terminal.Gone:
+		if v.c.until == UntilText {
+			v.scan(ctx, now)
+		}
+		if !v.final {
+			v.gone(e.Exit)
+		}
+		return
+	case terminal.Output, terminal.Resync, terminal.State:
+		v.printed, v.dirty = now, true
+		if e.Kind == terminal.Output {
+			return
+		}
+		if p, err := v.t.backend.Prompt(ctx, v.t.id(), ""); err == nil {
+			v.prompt = p
+		}
+		if v.command != "" && v.prompt.ID != v.command {
+			v.commandOver(ctx)
+		}
+		return
+	}
+	v.prompt, v.gate = e.Prompt, time.Time{}
+	if e.Kind == terminal.Started && v.c.until == UntilCommand && v.command == "" {
+		v.command = e.Prompt.ID
+	}
+	if e.Kind == terminal.Ended && e.Prompt.ID == v.command && v.command != "" {
+		v.result.ExitCode = e.Prompt.Exit
+		v.matched("the command ended")
+	}
+}
+
+// commandOver is the end of the awaited command, found after events were missed.
+func (v *vigil) commandOver(ctx context.Context) {
+	if p, err := v.t.backend.Prompt(ctx, v.t.id(), v.command); err == nil && p.State == terminal.Finished {
+		v.result.ExitCode = p.Exit
+	}
+	v.matched("the command ended")
+}
+
+// rest is how long nothing needs to be looked at, if no event comes.
+func (v *vigil) rest(now time.Time) time.Duration {
+	switch {
+	case v.c.until == UntilQuiet:
+		return max(v.printed.Add(quietFor).Sub(now), time.Millisecond)
+	case v.c.until == UntilText && v.dirty:
+		return max(v.scanned.Add(scanEvery).Sub(now), time.Millisecond)
+	case v.c.until == UntilPrompt:
+		return settle
+	case v.c.until == UntilCommand && v.command != "":
+		return max(v.probe.due(now).Sub(now), time.Millisecond)
+	}
+	return time.Minute
+}
+
+// tick decides what looking decides.
+func (v *vigil) tick(ctx context.Context, now time.Time) {
+	switch v.c.until {
+	case UntilQuiet:
+		if now.Sub(v.printed) >= quietFor {
+			v.matched("nothing was printed for " + quietFor.String())
+		}
+	case UntilText:
+		if v.dirty && now.Sub(v.scanned) >= scanEvery {
+			v.scan(ctx, now)
+		}
+	case UntilPrompt:
+		if v.gate.IsZero() || now.Sub(v.gate) >= settle {
+			v.lookAtGate(ctx, now)
+		}
+	case UntilCommand:
+		if v.command != "" && !now.Before(v.probe.due(now)) {
+			v.lookAtCommand(ctx, now)
+		}
+	}
+}
+
+func (v *vigil) lookAtGate(ctx context.Context, now time.Time) {
+	v.gate = now
+	t, err := v.p.find(ctx, "wait", string(v.t.id()))
+	if err != nil {
+		return
+	}
+	v.t = t
+	r := v.p.readinessNow(ctx, t)
+	switch {
+	case r.State == Ready:
+		v.matched(r.Reason)
+	case r.State == NoIntegration && t.session.Marks == terminal.MarksNone:
+		v.result.Reason, v.final = r.Reason, true
+	}
+}
+
+// lookAtCommand ends the wait for a command whose end mark will not come, or
+// that waits for input: nobody would ever answer it.
+func (v *vigil) lookAtCommand(ctx context.Context, now time.Time) {
+	v.probe.last = now
+	a := &awaiting{p: v.p, t: v.t, activity: v.printed, probe: v.probe}
+	switch d := diagnose(a.see(ctx, now)); d.status {
+	case RunUnknown:
+		v.matched(d.reason)
+	case WaitsInput:
+		v.result.Reason, v.final = d.reason, true
+	}
+}
+
+// scan looks for the pattern in what was printed since the last scan, and at
+// first on the whole screen.
+func (v *vigil) scan(ctx context.Context, now time.Time) {
+	v.scanned, v.dirty = now, false
+	want := terminal.Range{Kind: terminal.Visible}
+	if v.row > 0 {
+		want = terminal.Range{Kind: terminal.Rows, First: v.row, Count: terminal.MaxRows}
+	}
+	s, err := v.t.backend.Screen(ctx, v.t.id(), want)
+	if err != nil {
+		return
+	}
+	if v.row > 0 && s.Top < v.row { // rows were numbered anew, or another screen shows
+		if s, err = v.t.backend.Screen(ctx, v.t.id(), terminal.Range{Kind: terminal.Visible}); err != nil {
+			return
+		}
+	}
+	lines := screenLines(s)
+	for _, l := range lines {
+		if v.c.pattern.MatchString(l.text) {
+			v.result.Text = shorten(reduce.Cut(l.text, reduce.Options{Mask: !v.p.noMask}).Text)
+			v.matched("the pattern was found")
+			return
+		}
+	}
+	// What shows may still change, so the next scan begins at the screen's top;
+	// what has scrolled by is not looked at again.
+	v.row = s.Top
+	if read := s.First + int64(len(s.Rows)); read < s.Top {
+		v.row, v.dirty = read, true
+	}
+}

@@ -1,0 +1,57 @@
+package pilot
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"termpilot/terminal"
+)
+
+// longestField caps text from programs in listings, in characters.
+const longestField = 256
+
+// oneLine returns s as one line without control or direction-changing
+// characters, at most longestField characters long.
+func oneLine(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n == longestField {
+			b.WriteRune('…')
+			break
+		}
+		switch {
+		case r == '\n', r == '\r', r == '\t':
+			r = ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == unicode.ReplacementChar && n > 0 && b.Len() == 0:
+			continue
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// describeExit says how a session's program ended.
+func describeExit(e terminal.Exit) string {
+	switch {
+	case e.Signal != "":
+		return "the session ended by " + e.Signal
+	case e.Code != nil:
+		return fmt.Sprintf("the session ended with code %d", *e.Code)
+	}
+	return "the session ended"
+}
+
+// count returns "1 line" or "n lines".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
