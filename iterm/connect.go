@@ -51,7 +51,11 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	if l, err := c.living(); l != nil || err != nil {
 		return l, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.o.Deadline)
+	caller := ctx
+	if caller.Err() != nil {
+		return nil, &lateError{cause: context.Cause(caller)}
+	}
+	ctx, cancel := context.WithTimeout(caller, c.o.Deadline)
 	defer cancel()
 	select {
 	case c.dialing <- struct{}{}:
@@ -67,7 +71,10 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	}
 	l, err := c.dial(ctx)
 	if err != nil {
-		return nil, c.noteFailure(ctx, err)
+		if caller.Err() != nil {
+			return nil, &lateError{cause: context.Cause(caller)}
+		}
+		return nil, c.noteFailure(err)
 	}
 	return c.adopt(l)
 }
@@ -109,7 +116,7 @@ func (c *Client) holdOff(ctx context.Context) error {
 
 // noteFailure makes a fault of a failed attempt. Only a terminal that listens
 // and refuses is left alone for a while: finding that nobody listens is cheap.
-func (c *Client) noteFailure(ctx context.Context, err error) error {
+func (c *Client) noteFailure(err error) error {
 	var failed *unreachable
 	if !errors.As(err, &failed) {
 		return err
@@ -120,14 +127,12 @@ func (c *Client) noteFailure(ctx context.Context, err error) error {
 			Code: fault.BackendUnavailable, Detail: c.o.Name + " cannot be reached", Hint: c.reachHint(), Err: failed.err,
 		}
 	}
-	if failed.refused && ctx.Err() == nil {
-		c.mu.Lock()
-		c.pause.failed(time.Now(), known)
-		c.mu.Unlock()
-	}
 	if !failed.refused {
 		return &unreachable{err: known}
 	}
+	c.mu.Lock()
+	c.pause.failed(time.Now(), known)
+	c.mu.Unlock()
 	return known
 }
 

@@ -31,7 +31,7 @@ func wantCode(t *testing.T, err error, want fault.Code) {
 	}
 }
 
-func TestAnswersAreMatchedByIDInAnyOrder(t *testing.T) { // ITERM-4
+func TestAnswersAreMatchedByIDInAnyOrder(t *testing.T) { // ITERM-2, ITERM-4
 	s := newFakeServer(t, newWorld(3))
 	var mu sync.Mutex
 	var held []*api.ClientOriginatedMessage

@@ -56,11 +56,10 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 	case api.GetPromptResponse_SESSION_NOT_FOUND:
 		return terminal.Prompt{}, nil, errNotFound
 	case api.GetPromptResponse_PROMPT_UNAVAILABLE:
-		p := terminal.Prompt{Marks: marks(known[varMarks], false)}
-		if promptID != "" {
-			p.ID, p.State = promptID, terminal.Lost
+		if promptID == "" {
+			return terminal.Prompt{}, known, nil
 		}
-		return p, known, nil
+		return terminal.Prompt{ID: promptID, State: terminal.Lost}, known, nil
 	default:
 		return terminal.Prompt{}, nil, refusal("the prompt was refused: " + r.GetStatus().String())
 	}

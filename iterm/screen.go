@@ -37,8 +37,8 @@ func badRange(want terminal.Range) string {
 	switch want.Kind {
 	case terminal.Visible, terminal.Cells:
 	case terminal.Tail, terminal.Rows:
-		if want.Count < 0 || want.Count > terminal.MaxRows {
-			return "the count of rows is out of range"
+		if want.Count < 0 {
+			return "the count of rows is negative"
 		}
 	default:
 		return "the kind of range is not known"
@@ -71,7 +71,7 @@ func parseLineNumbers(text string) (n lineNumbers, ok bool) {
 
 // rowsWanted is the rows of a range: from a up to, not including, b.
 func rowsWanted(want terminal.Range) (a, b int64) {
-	const most = math.MaxInt64 / 2
+	const most = math.MaxInt64 / 4
 	if want.Kind == terminal.Cells {
 		if want.Span.Empty() {
 			return 0, 0
@@ -81,28 +81,35 @@ func rowsWanted(want terminal.Range) (a, b int64) {
 			b++
 		}
 	} else {
-		a, b = want.First, min(want.First, most)+int64(want.Count)
+		a = min(max(want.First, -most), most)
+		b = a + int64(want.Count)
 	}
 	a = min(max(a, 0), most)
-	return a, max(a, min(b, a+terminal.MaxRows))
+	return a, max(a, min(b, most))
 }
 
 // screen reads rows. The numbers are asked before the rows, so that they are
 // never ahead of them.
 func (l *link) screen(ctx context.Context, id terminal.ID, want terminal.Range) (terminal.Screen, error) {
-	a, b := rowsWanted(want)
-	limit := int64(math.MaxInt64)
+	if want.Kind == terminal.Tail {
+		want.Count = min(want.Count, terminal.MaxRows)
+	}
+	a, past := rowsWanted(want)
+	b := min(past, a+terminal.MaxRows)
 	for attempt := 0; ; attempt++ {
-		read, err := l.readRows(ctx, id, want, a, min(b, max(limit, a)))
+		read, err := l.readRows(ctx, id, want, a, b)
 		if err != nil {
 			return terminal.Screen{}, err
 		}
-		if read.place(want.Kind, a, min(b, limit)) || attempt > 0 {
+		placed := read.place(want.Kind, a, b)
+		if attempt > 1 || placed && (b == past || read.numbers.Overflow <= a) {
 			return read.screen(want), nil
 		}
-		// Rows came or went between the two answers, and the range reaches past the
-		// end: which rows these are cannot be told. Up to the end as it was then, it can.
-		limit = read.numbers.end()
+		// Either the range reaches past the end: then rows that came and went between
+		// the two answers leave open which these are, but up to the end as it was
+		// then, it can be told. Or the first MaxRows rows are no longer kept.
+		a = max(a, read.numbers.Overflow)
+		b = max(a, min(past, a+terminal.MaxRows, read.numbers.end()))
 	}
 }
 
@@ -219,12 +226,9 @@ func (read *reading) place(kind terminal.RangeKind, a, b int64) bool {
 	case b <= end:
 		read.first = b - n
 		return true
-	case n == max(end-max(a, oldest), 0):
-		read.first = max(a, oldest)
-		return true
 	}
 	read.first = max(a, oldest)
-	return false
+	return n == 0
 }
 
 // screen makes the contract's view of a reading.
@@ -234,18 +238,25 @@ func (read *reading) screen(want terminal.Range) terminal.Screen {
 		Columns: read.columns, Alternate: read.alternate,
 		Cursor: point(read.cursor),
 	}
+	if len(read.lines) == 0 {
+		s.First = min(max(s.First, s.Oldest), s.End)
+	}
+	s.End = max(s.End, s.First+int64(len(read.lines)))
 	s.Rows = make([]terminal.Row, 0, len(read.lines))
 	for i, line := range read.lines {
-		from, to := 0, toEnd
-		if want.Kind == terminal.Cells {
-			from, to = cut(want.Span, read.first+int64(i))
+		if want.Kind != terminal.Cells {
+			s.Rows = append(s.Rows, rowOf(line, 0, toEnd))
+			continue
 		}
-		s.Rows = append(s.Rows, rowOf(line, from, to))
-		if to != toEnd {
-			s.Rows[i].Soft = false // what follows is outside the span
+		from, to := cut(want.Span, read.first+int64(i))
+		if i == 0 && from >= s.Columns && s.Columns > 0 {
+			s.First++ // the span begins behind the last cell of its first row
+			continue
 		}
+		row := rowOf(line, from, to)
+		row.Soft = row.Soft && to == toEnd // otherwise what follows is outside the span
+		s.Rows = append(s.Rows, row)
 	}
-	s.End = max(s.End, s.First+int64(len(s.Rows)))
 	return s
 }
 

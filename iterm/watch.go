@@ -16,8 +16,9 @@ type watcher struct {
 	wake   chan struct{} // holds one token when there is something to take
 	mu     sync.Mutex
 	events []terminal.Event
-	over   bool  // nothing comes after events
-	err    error // then, the reason, if the backend went away
+	told   terminal.Prompt // what State told
+	over   bool            // nothing comes after events
+	err    error           // then, the reason, if the backend went away
 }
 
 func newWatcher(limit int) *watcher { return &watcher{limit: limit, wake: make(chan struct{}, 1)} }
@@ -27,15 +28,19 @@ func newWatcher(limit int) *watcher { return &watcher{limit: limit, wake: make(c
 func (w *watcher) push(e terminal.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.over {
+	if w.over || w.knows(e) {
 		return
 	}
 	if n := len(w.events); n > 0 && e.Kind == terminal.Output && w.events[n-1].Kind == terminal.Output {
 		return
 	}
 	if len(w.events) >= w.limit {
-		clear(w.events)
-		w.events = append(w.events[:0], terminal.Event{Kind: terminal.Resync})
+		keep := 0
+		if w.events[0].Kind == terminal.State {
+			keep = 1
+		}
+		clear(w.events[keep:])
+		w.events = append(w.events[:keep], terminal.Event{Kind: terminal.Resync})
 	}
 	w.events = append(w.events, e)
 	w.signal()
@@ -71,11 +76,15 @@ func (w *watcher) signal() {
 func (w *watcher) begin(present terminal.Prompt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.events = slices.DeleteFunc(w.events, func(e terminal.Event) bool {
-		return e.Prompt.ID != "" && e.Prompt.ID == present.ID && e.Prompt.State <= present.State
-	})
+	w.told = present
+	w.events = slices.DeleteFunc(w.events, w.knows)
 	w.events = slices.Insert(w.events, 0, terminal.Event{Kind: terminal.State, Prompt: present})
 	w.signal()
+}
+
+// knows reports whether State has already told an event: prompts only move on.
+func (w *watcher) knows(e terminal.Event) bool {
+	return e.Prompt.ID != "" && e.Prompt.ID == w.told.ID && e.Prompt.State <= w.told.State
 }
 
 // take returns the next event; ok is false at the end of the sequence.

@@ -56,6 +56,7 @@ func (w *world) add() *worldSession {
 			"name": fmt.Sprintf("session %d", w.made), "terminalWindowName": "title\x1b\u0007 of\nit", "profileName": "Default",
 			"jobName": "bash", "jobPid": 100 + w.made, "pid": 100 + w.made, "tty": fmt.Sprintf("/dev/pts/%d", w.made),
 			"path": "/home", "hostname": "box", "username": "ann", "showingAlternateScreen": 0,
+			"columns": 80, "rows": 24,
 		},
 	}
 	for i := range 24 {
