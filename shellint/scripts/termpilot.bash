@@ -1,0 +1,238 @@
+# termpilot's shell integration for bash 3.2 and newer: prints prompt marks
+# (OSC 133) and the directory (OSC 7), and leaves all else as it was.
+#
+# Marks: A before the prompt, B after it, C before a command runs, D with its
+# status when it has ended; D without C when the line was given up or refused.
+# A status that such a line did not change is left out: it belongs to the
+# command before. Bash 4.4 prints C by PS0; older ones need the DEBUG trap, and
+# run the user's own from it.
+#
+# During a command PS1, PS2 and PS0 hold nothing that prints a mark: their
+# marks are array elements, and __termpilot_p picks the empty ones.
+
+# No alias of the user's may slip into the functions. ("if" is read as a whole.)
+\builtin shopt -q expand_aliases && __termpilot_x=1 || __termpilot_x=
+\builtin shopt -u expand_aliases
+
+if [[ $- == *i* && -z ${__termpilot_p-} && ( -n ${__termpilot_n-} || ${TERM_PROGRAM-} != termpilot ) && ${TERM-dumb} != dumb ]]; then
+
+__termpilot_p=0          # 1 from the prompt to the start of a command
+__termpilot_i=0          # number of the prompt
+__termpilot_s=$$.$RANDOM # names this shell
+__termpilot_last=0       # the status that D carried last
+__termpilot_quiet=0      # prompts in a row that the rest of PROMPT_COMMAND left alone
+__termpilot_seen=        # the rest of PROMPT_COMMAND
+__termpilot_fixed=       # promptvars is off: the marks stand in the prompts
+__termpilot_d=           # bash before 4.4: 1 while a DEBUG trap may be of a command
+__termpilot_trap=        # bash before 4.4: the user's DEBUG trap
+__termpilot_cwd=
+# What holds the secret is an array, which no bash exports.
+__termpilot_url=('') __termpilot_a=('' '') __termpilot_b=('' '') __termpilot_c=('' '') __termpilot_e=('' '')
+__termpilot_n=("${__termpilot_n-}") # ";n=NONCE", or nothing
+if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; else __termpilot_old=; fi
+
+# The two hooks. stderr is away so that "set -x" shows nothing of them, and
+# "&&:" lets a failed command's status through without ending a "set -e" shell.
+__termpilot_h=('{ __termpilot_first&&:; } 2>/dev/null' '{ __termpilot_final&&:; } 2>/dev/null')
+if [[ -n $__termpilot_old ]]; then
+	# Only here, outside a function, bash tells and takes the DEBUG trap.
+	__termpilot_h[0]='{ __termpilot_last=$? __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_last&&:; } 2>/dev/null'
+	__termpilot_h[1]='{ __termpilot_final&&:; } 2>/dev/null;builtin eval "$__termpilot_t"'
+fi
+
+# What goes around PS1 and PS2, and behind PS0.
+__termpilot_marks() {
+	if [[ -n $__termpilot_fixed ]]; then
+		__termpilot_w=("\[${__termpilot_a[1]}\]" "\[${__termpilot_b[1]}\]" "\[${__termpilot_e[1]}\]" "${__termpilot_c[1]}")
+	else
+		__termpilot_w=('\[${__termpilot_a[__termpilot_p]}\]' '\[${__termpilot_b[__termpilot_p]}\]'
+			'\[${__termpilot_e[__termpilot_p]}\]' '${__termpilot_c[__termpilot_p]}${__termpilot_w:__termpilot_p=0:0}')
+	fi
+}
+
+# __termpilot_around NAME OLD-BEFORE OLD-AFTER BEFORE AFTER replaces what stands around
+# the value of NAME. printf does not stop the shell when the variable is read-only.
+__termpilot_around() {
+	local text=${!1-}
+	[[ -z $2 ]] || text=${text//"$2"/}
+	[[ -z $3 ]] || text=${text//"$3"/}
+	[[ ${!1-} == "$4$text$5" ]] || builtin printf -v "$1" %s "$4$text$5"
+}
+
+__termpilot_wrap() {
+	local -a w
+	local fixed=1
+	w=("${__termpilot_w[@]}")
+	[[ :$BASHOPTS: == *:promptvars:* ]] && fixed=
+	[[ -z $BASHOPTS ]] && builtin shopt -q promptvars && fixed=
+	if [[ -n $fixed || -n $__termpilot_fixed ]]; then
+		__termpilot_fixed=$fixed
+		__termpilot_marks
+	fi
+	__termpilot_around PS1 "${w[0]}" "${w[1]}" "${__termpilot_w[0]}" "${__termpilot_w[1]}"
+	__termpilot_around PS2 "${w[2]}" "${w[1]}" "${__termpilot_w[2]}" "${__termpilot_w[1]}"
+	[[ -n $__termpilot_old ]] || __termpilot_around PS0 '' "${w[3]}" '' "${__termpilot_w[3]}"
+}
+
+# __termpilot_where sets __termpilot_url to the directory as a file URL.
+__termpilot_where() {
+	[[ $PWD == "$__termpilot_cwd" && -n $__termpilot_url ]] && builtin return
+	local LC_ALL=C i c hex path=
+	__termpilot_cwd=$PWD
+	if [[ $PWD == *[!A-Za-z0-9_./-]* ]]; then
+		for ((i = 0; i < ${#PWD}; i++)); do
+			c=${PWD:i:1}
+			if [[ $c != [A-Za-z0-9_./-] ]]; then
+				builtin printf -v hex %d "'$c"
+				builtin printf -v c %%%02X $((hex & 255))
+			fi
+			path+=$c
+		done
+	else
+		path=$PWD
+	fi
+	# With a secret the shell is on the terminal's own machine.
+	if [[ -n $__termpilot_n ]]; then
+		__termpilot_url[0]=file://$path#${__termpilot_n#;}
+	else
+		__termpilot_url[0]=file://${HOSTNAME-}$path
+	fi
+}
+
+# __termpilot_hooks keeps one hook at the front of PROMPT_COMMAND and, while
+# something else there builds PS1 anew, one at its end. A hook at the end would
+# start the clock of those who time commands by a DEBUG trap, so it goes again.
+# The elements that bash may just be running are changed in place only.
+__termpilot_hooks() {
+	local first=${__termpilot_h[0]} final=${__termpilot_h[1]} nl=$'\n' i last=0 rest= found= text
+	local -a keys
+	keys=("${!PROMPT_COMMAND[@]}")
+	((${#keys[@]} > 1 && BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || keys=(0)
+	for i in "${keys[@]}"; do
+		text=${PROMPT_COMMAND[i]-}
+		text=${text//"$first$nl"/}
+		text=${text//"$nl$final"/}
+		text=${text//"$first"/:}
+		text=${text//"$final"/:}
+		[[ $text == : ]] || rest+=$text$nl
+		last=$i
+	done
+	rest=${rest%"$nl"}
+	if [[ $rest != "$__termpilot_seen" ]]; then
+		__termpilot_seen=$rest
+		__termpilot_quiet=0
+	fi
+	text=${PROMPT_COMMAND[last]-}
+	if [[ -n $rest && $__termpilot_quiet -lt 2 ]]; then
+		[[ $text == *"$final" && $text != "$final$nl"* ]] && final=
+	elif [[ -n $__termpilot_old ]]; then
+		[[ $text == *"$final" ]] && final=
+	else
+		found=1
+	fi
+	# final is empty: it stands; found: it is to go; else it is to be put last.
+	if [[ -n $final ]]; then
+		for i in "${keys[@]}"; do
+			text=${PROMPT_COMMAND[i]-}
+			if [[ $text == "$final" && $i -gt 0 ]]; then
+				builtin unset "PROMPT_COMMAND[$i]"
+			elif [[ $text == *"$final"* ]]; then
+				text=${text%"$nl$final"}
+				PROMPT_COMMAND[i]=${text//"$final"/:}
+			fi
+		done
+		if [[ -z $found && ${#keys[@]} -gt 1 ]]; then
+			PROMPT_COMMAND+=("$final")
+		elif [[ -z $found ]]; then
+			text=${PROMPT_COMMAND-}
+			PROMPT_COMMAND=${text:+$text$nl}$final
+		fi
+	fi
+	for i in "${keys[@]}"; do
+		[[ ${PROMPT_COMMAND[i]-} == "$first"* ]] && builtin return
+	done
+	for i in "${keys[@]}"; do
+		text=${PROMPT_COMMAND[i]-}
+		[[ $text == *"$first"* ]] && builtin break
+		i=0
+	done
+	text=${PROMPT_COMMAND[i]-}
+	text=${text//"$first"/:}
+	PROMPT_COMMAND[i]=$first${text:+$nl$text}
+	builtin return 1 # it was not the first
+}
+
+# __termpilot_first ends the last command and prepares the marks of the next prompt.
+__termpilot_first() {
+	local status=$? IFS=$' \t\n' mark= ran=1
+	[[ -z $__termpilot_old ]] || status=$1
+	[[ $__termpilot_p == 0 || -n $__termpilot_fixed ]] || ran=
+	if [[ $PS1 == *"${__termpilot_w[1]}"* ]]; then
+		((__termpilot_quiet < 9)) && ((__termpilot_quiet += 1))
+	else
+		__termpilot_quiet=0
+	fi
+	if __termpilot_hooks; then
+		[[ -n $ran || $status != "$__termpilot_last" ]] && mark=";$status"
+	fi # else other commands came first, and the status is not known
+	__termpilot_last=$status
+	if ((__termpilot_i > 0)); then
+		mark=$'\e]133;D'$mark";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
+		builtin printf %s "$mark" >/dev/tty && mark=
+	else
+		mark=
+	fi
+	((__termpilot_i += 1))
+	__termpilot_where
+	local id="aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
+	__termpilot_a[1]=$mark$'\e]7;'$__termpilot_url$'\a\e]133;A;'$id
+	__termpilot_b[1]=$'\e]133;B;'$id
+	__termpilot_c[1]=$'\e]133;C;'$id
+	__termpilot_e[1]=$'\e]133;A;k=s;'$id
+	__termpilot_p=1
+	__termpilot_wrap
+	[[ -z $__termpilot_old ]] || __termpilot_retrap
+	builtin return "$status"
+}
+
+# __termpilot_final puts the marks around a prompt that was just built anew.
+__termpilot_final() {
+	local IFS=$' \t\n'
+	[[ $PS1 == *"${__termpilot_w[1]}"* ]] || __termpilot_quiet=-1
+	__termpilot_wrap
+	__termpilot_d=1
+}
+
+# Bash before 4.4: C comes from the DEBUG trap, which also runs the user's.
+
+# __termpilot_retrap makes of the trap that stands (in __termpilot_t) the command that sets ours.
+__termpilot_retrap() {
+	local -a words
+	builtin eval "words=($__termpilot_t)"
+	if [[ ${words[2]-} != '__termpilot_debug "$_"'* ]]; then
+		__termpilot_trap=${words[2]-}
+		builtin printf -v __termpilot_t 'builtin trap -- %q DEBUG' '__termpilot_debug "$_"'"${__termpilot_trap:+;$__termpilot_trap}"
+	else
+		__termpilot_t=
+	fi
+}
+
+# __termpilot_debug is called with $_, which is then what it was.
+__termpilot_debug() {
+	if [[ -n $__termpilot_d && $__termpilot_p == 1 && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != '__termpilot_last=$?'* ]]; then
+		__termpilot_d= __termpilot_p=0
+		builtin printf %s "${__termpilot_c[1]}" >/dev/tty
+	fi 2>/dev/null
+}
+
+__termpilot_marks
+__termpilot_wrap
+if ((${#PROMPT_COMMAND[@]} > 1 && BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+	PROMPT_COMMAND=("${__termpilot_h[0]}" "${PROMPT_COMMAND[@]}")
+fi
+__termpilot_hooks || :
+
+fi
+
+[[ -n $__termpilot_x ]] && \builtin shopt -s expand_aliases
+\builtin unset __termpilot_x

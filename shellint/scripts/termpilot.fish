@@ -1,0 +1,109 @@
+# termpilot's shell integration for fish 3.0 and newer: prints prompt marks
+# (OSC 133) and the directory (OSC 7), and leaves all else as it was.
+#
+# Marks: A before the prompt, B after it, C with the command line before a
+# command runs, D with its status when it has ended; D without C when the line
+# was given up or refused. A status that such a line did not change is left
+# out: it belongs to the command before.
+#
+# The secret is a part of the functions' own text, not a variable, so that
+# "set" does not show it ("functions NAME" does). B comes from fish_prompt,
+# which calls the user's own, and is the user's own again while a command
+# runs; all else comes from event handlers, after which fish restores $status
+# and $pipestatus.
+
+status is-interactive
+and not functions -q __termpilot_first
+and test "$TERM" != dumb
+and begin
+    set -q __termpilot_n
+    or not contains -- "$TERM_PROGRAM" termpilot vscode ghostty
+    and not set -q ITERM_SHELL_INTEGRATION_INSTALLED
+    and not set -q KITTY_WINDOW_ID
+end
+and begin
+    set -q __termpilot_n
+    or set -l __termpilot_n ''
+    set -l __termpilot_host $hostname
+    test -n "$__termpilot_n"
+    and set __termpilot_host '' # with a secret the shell is on the terminal's own machine
+    set -g __termpilot_s $fish_pid.(random 0 32767) # names this shell
+    set -g __termpilot_i 0 # number of the prompt
+    set -g __termpilot_p '' # edit: a prompt stands; run: a command runs; done: it has ended
+    set -g __termpilot_last 0 # the status that D carried last
+
+    function __termpilot_preexec --on-event fish_preexec -V __termpilot_n
+        set -l line
+        test (builtin string length -- "$argv[1]") -le 16384
+        and set line ';cmdline_url='(builtin string escape --style=url -- "$argv[1]" | builtin string join %0A)
+        set __termpilot_p run
+        if functions -q __termpilot_prompt
+            functions -e fish_prompt
+            functions -c __termpilot_prompt fish_prompt
+            functions -e __termpilot_prompt
+        end
+        builtin printf '\e]133;C;aid=%s-%s%s%s\a' $__termpilot_s $__termpilot_i "$line" "$__termpilot_n"
+    end
+
+    function __termpilot_postexec --on-event fish_postexec -V __termpilot_n
+        set __termpilot_last $status
+        test $__termpilot_p = run
+        or return
+        set __termpilot_p done
+        builtin printf '\e]133;D;%s;aid=%s-%s%s\a' $__termpilot_last $__termpilot_s $__termpilot_i "$__termpilot_n"
+    end
+
+    # __termpilot_next begins the next prompt: its A.
+    function __termpilot_next -V __termpilot_n
+        set __termpilot_i (builtin math $__termpilot_i + 1)
+        set __termpilot_p edit
+        builtin printf '\e]133;A;aid=%s-%s%s\a' $__termpilot_s $__termpilot_i "$__termpilot_n"
+    end
+
+    # __termpilot_leave CODE ends a prompt at which nothing ran.
+    function __termpilot_leave -V __termpilot_n
+        builtin printf '\e]133;D%s;aid=%s-%s%s\a' "$argv[1]" $__termpilot_s $__termpilot_i "$__termpilot_n"
+        __termpilot_next
+    end
+
+    function __termpilot_first --on-event fish_prompt -V __termpilot_n -V __termpilot_host
+        set -l st $status
+        set -l secret
+        test -n "$__termpilot_n"
+        and set secret '#'(builtin string sub -s 2 -- $__termpilot_n)
+        builtin printf '\e]7;file://%s%s%s\a' "$__termpilot_host" (builtin string escape --style=url -- $PWD | builtin string join %0A) "$secret"
+        if test "$__termpilot_p" = run; or test "$__termpilot_p" = edit -a $st != $__termpilot_last
+            __termpilot_leave ";$st"
+        else if test "$__termpilot_p" = edit
+            __termpilot_leave ''
+        else
+            __termpilot_next
+        end
+        set __termpilot_last $st
+        __termpilot_wrap
+    end
+
+    # Ctrl-C on a line, and a line that fish refuses (it stays on the command
+    # line): fish paints the prompt anew, without an event for it.
+    function __termpilot_cancel --on-event fish_cancel --on-event fish_posterror
+        test "$__termpilot_p" = edit
+        and __termpilot_leave ''
+    end
+
+    # __termpilot_wrap puts a fish_prompt with marks in the place of the user's, when it is not there yet.
+    function __termpilot_wrap -V __termpilot_n
+        functions fish_prompt | builtin string match -q '*__termpilot_prompt*'
+        and return
+        functions -q __termpilot_prompt
+        and functions -e __termpilot_prompt
+        functions -q fish_prompt
+        and functions -c fish_prompt __termpilot_prompt
+        or function __termpilot_prompt
+        end
+        function fish_prompt -V __termpilot_n
+            __termpilot_prompt # at once, because it sees $status and $pipestatus
+            # Without aid: after Ctrl-C fish paints the text that it has.
+            builtin printf '\e]133;B%s\a' "$__termpilot_n"
+        end
+    end
+end

@@ -1,0 +1,168 @@
+# termpilot's shell integration for zsh 5.0 and newer: prints prompt marks
+# (OSC 133) and the directory (OSC 7), and leaves all else as it was.
+#
+# Marks: A before the prompt, B after it, C with the command line before a
+# command runs, D with its status when it has ended; D without C when the line
+# was given up or refused. A status that such a line did not change is left
+# out: it belongs to the command before. D tells (eol=, in base64) the text
+# with which zsh has just marked a missing line end.
+#
+# PS1 and PS2 hold the marks while a line is edited, and are the user's own
+# again when a command or a hook of the user's runs.
+
+# No alias of the user's may slip into the functions.
+[[ -o aliases ]] && 'builtin' 'typeset' '-g' __termpilot_x=1 || 'builtin' 'typeset' '-g' __termpilot_x=
+'builtin' 'unsetopt' 'aliases'
+
+if [[ -o interactive && -z ${__termpilot_s-} && ${TERM-dumb} != dumb &&
+	( -n ${__termpilot_n-} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-}${KITTY_WINDOW_ID-} &&
+	${TERM_PROGRAM-} != (termpilot|vscode|ghostty) ) ]]; then
+
+builtin typeset -g +x __termpilot_s=$$.$RANDOM # names this shell
+builtin typeset -gi +x __termpilot_i=0         # number of the prompt
+builtin typeset -gi +x __termpilot_p=0         # 1 from the prompt to the start of a command
+builtin typeset -gi +x __termpilot_last=0      # the status that D carried last
+builtin typeset -gi +x __termpilot_sp=0        # 1 when zsh marks missing line ends
+builtin typeset -gi +x __termpilot_lost=0      # 1 when a command ran after a prompt without marks
+builtin typeset -gH +x __termpilot_n=${__termpilot_n-} # ";n=NONCE", or nothing; hidden from lists of variables
+builtin typeset -gaH __termpilot_w; __termpilot_w=()   # what stands around PS1 and PS2
+builtin typeset -gaH __termpilot_url; __termpilot_url=('' '')
+builtin typeset -ga __termpilot_eol; __termpilot_eol=('' '')
+
+# __termpilot_base64 TEXT sets REPLY.
+__termpilot_base64() {
+	builtin emulate -L zsh -o no_multibyte
+	builtin local abc=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/ c
+	builtin local -i i j bits=0 left=0
+	REPLY=
+	for ((i = 1; i <= $#1; i++)); do
+		c=$1[i]
+		((bits = bits << 8 | #c, left += 8))
+		while ((left >= 6)); do
+			((left -= 6, j = (bits >> left & 63) + 1))
+			REPLY+=$abc[j]
+		done
+		((bits &= (1 << left) - 1))
+	done
+	if ((left)); then
+		((j = (bits << (6 - left) & 63) + 1))
+		REPLY+=$abc[j]
+		while (($#REPLY % 4)); do REPLY+==; done
+	fi
+}
+
+# __termpilot_unwrap takes the marks out of PS1 and PS2.
+__termpilot_unwrap() {
+	builtin emulate -L zsh
+	(($#__termpilot_w)) || builtin return 0
+	if [[ $PS1 == *"$__termpilot_w[1]"* || $PS1 == *"$__termpilot_w[2]"* ]]; then
+		PS1=${${PS1//"$__termpilot_w[1]"/}//"$__termpilot_w[2]"/}
+	fi
+	if [[ $PS2 == *"$__termpilot_w[3]"* || $PS2 == *"$__termpilot_w[2]"* ]]; then
+		PS2=${${PS2//"$__termpilot_w[3]"/}//"$__termpilot_w[2]"/}
+	fi
+	__termpilot_w=()
+}
+
+# __termpilot_first is the first of the precmd functions.
+__termpilot_first() {
+	builtin local -i st=$?
+	builtin emulate -L zsh -o extendedglob -o no_xtrace
+	builtin trap - DEBUG ZERR
+	builtin local mark= REPLY eol=${PROMPT_EOL_MARK-'%B%S%#%s%b'}
+	__termpilot_unwrap
+	if ((__termpilot_i > 0)); then
+		((!__termpilot_lost && (!__termpilot_p || st != __termpilot_last))) && mark=";$st"
+		mark+=";aid=$__termpilot_s-$__termpilot_i"
+		if ((__termpilot_sp)); then
+			if [[ $eol != "$__termpilot_eol[1]" ]]; then
+				REPLY=${(%)eol}
+				REPLY=${REPLY//$'\e'\[[0-9;:]#[A-Za-z]/}
+				REPLY=${REPLY//$'\e'[\(\)]?/}
+				__termpilot_base64 "${REPLY//[[:cntrl:]]/}"
+				__termpilot_eol=("$eol" "$REPLY")
+			fi
+			mark+=";eol=$__termpilot_eol[2]"
+		fi
+		builtin print -rn -- $'\e]133;D'"$mark$__termpilot_n"$'\a' >/dev/tty
+	fi 2>/dev/null
+	((__termpilot_i += 1, __termpilot_last = st, __termpilot_p = 1, __termpilot_lost = 0))
+
+	# Run last, too: now by the scheduler, which comes after all hooks, then by the array.
+	[[ $preexec_functions[-1] == __termpilot_preexec ]] || preexec_functions=(${preexec_functions:#__termpilot_preexec} __termpilot_preexec)
+	if [[ $precmd_functions[1] != __termpilot_first || $precmd_functions[-1] != __termpilot_final ]]; then
+		precmd_functions=(__termpilot_first ${precmd_functions:#__termpilot_(first|final)} __termpilot_final)
+		if builtin zmodload -F zsh/sched b:sched 2>/dev/null; then
+			builtin sched +0 __termpilot_final
+		fi
+	fi
+	builtin return 0
+}
+
+# __termpilot_final is the last of the precmd functions.
+__termpilot_final() {
+	builtin local -i st=$? percent=0
+	[[ -o promptpercent ]] && percent=1
+	[[ -o promptsp && -o promptcr ]] && __termpilot_sp=1 || __termpilot_sp=0
+	builtin emulate -L zsh -o extendedglob -o no_xtrace
+	builtin trap - DEBUG ZERR
+	builtin local id=";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
+	__termpilot_unwrap
+	if [[ $PWD != "$__termpilot_url[1]" || -z $__termpilot_url[2] ]]; then
+		__termpilot_where
+	fi
+	if [[ $percent == 0 || ${(t)PS1} == *readonly* || ${(t)PS2} == *readonly* ]]; then
+		builtin print -rn -- $'\e]7;'"$__termpilot_url[2]"$'\a\e]133;A'"$id"$'\e]133;B'"$id" >/dev/tty
+		builtin return st
+	fi 2>/dev/null
+	__termpilot_w=("%{"$'\e]7;'"${__termpilot_url[2]//\%/%%}"$'\a\e]133;A'"$id%}" "%{"$'\e]133;B'"$id%}" "%{"$'\e]133;A;k=s'"$id%}")
+	PS1=$__termpilot_w[1]$PS1$__termpilot_w[2]
+	PS2=$__termpilot_w[3]$PS2$__termpilot_w[2]
+	builtin return st
+}
+
+# __termpilot_where makes the directory a file URL.
+__termpilot_where() {
+	builtin emulate -L zsh -o extendedglob -o no_multibyte
+	builtin local MATCH MBEGIN MEND host=$HOST
+	# With a secret the shell is on the terminal's own machine.
+	[[ -n $__termpilot_n ]] && host=
+	__termpilot_url=("$PWD" "file://$host${PWD//(#m)[^A-Za-z0-9_.\/-]/%${(l:2::0:)$(([##16]#MATCH))}}${__termpilot_n:+#${__termpilot_n#;}}")
+}
+
+# __termpilot_preexec is the last of the preexec functions.
+__termpilot_preexec() {
+	builtin emulate -L zsh -o extendedglob -o no_xtrace
+	builtin trap - DEBUG ZERR
+	builtin local MATCH MBEGIN MEND line=$1
+	__termpilot_unwrap
+	if ((!__termpilot_p)); then
+		# The prompt came without our marks. Be there at the next.
+		((__termpilot_lost = 1))
+		precmd_functions=(__termpilot_first ${precmd_functions:#__termpilot_(first|final)} __termpilot_final)
+		builtin return 0
+	fi
+	((__termpilot_p = 0))
+	if (($#line > 0 && $#line <= 16384)); then
+		line=";cmdline_url=${${line//\%/%25}//(#m)[[:cntrl:]]/%${(l:2::0:)$(([##16]#MATCH))}}"
+	else
+		line=
+	fi
+	builtin print -rn -- $'\e]133;C;aid='"$__termpilot_s-$__termpilot_i$line$__termpilot_n"$'\a' >/dev/tty
+	builtin return 0
+} 2>/dev/null
+
+# "set -x" is to show nothing of what runs between a command and its end mark:
+# functions that are defined under an emulation run under it from their first line.
+builtin emulate zsh -o extendedglob -o no_xtrace -c '
+	functions[__termpilot_first]=$functions[__termpilot_first]
+	functions[__termpilot_preexec]=$functions[__termpilot_preexec]' 2>/dev/null
+
+builtin typeset -ga precmd_functions preexec_functions
+precmd_functions=(__termpilot_first $precmd_functions)
+preexec_functions=($preexec_functions __termpilot_preexec)
+
+fi
+
+[[ -n $__termpilot_x ]] && 'builtin' 'setopt' 'aliases'
+'builtin' 'unset' __termpilot_x

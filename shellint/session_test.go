@@ -1,0 +1,277 @@
+package shellint
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"termpilot/terminal"
+)
+
+const testNonce = "Zq7canary0123456789"
+
+// patience is how long a shell may take for one step on a slow machine.
+const patience = 20 * time.Second
+
+// session is a shell in a pseudo-terminal, with the smallest possible
+// terminal: it collects the stream and feeds the marks in it to a Machine, the
+// positions being offsets in the stream plus one.
+type session struct {
+	t    *testing.T
+	home string
+	cmd  *exec.Cmd
+	tty  *os.File
+
+	mu      sync.Mutex
+	news    chan struct{} // closed and replaced whenever something came
+	stream  []byte
+	scanned int
+	marks   []Mark
+	changes []Change
+	machine *Machine
+	ended   bool
+}
+
+type setup struct {
+	nonce string            // "" is testNonce; "none" is no nonce
+	files map[string]string // in HOME
+	env   []string
+	argv  []string // instead of what Inject says
+	plain bool     // the shell without our script
+}
+
+// shellPath finds a shell, or skips the test; with TERMPILOT_TEST_REQUIRE naming it, fails.
+func shellPath(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if strings.Contains(os.Getenv("TERMPILOT_TEST_REQUIRE"), name) {
+			t.Fatalf("%s is required and not installed", name)
+		}
+		t.Skipf("%s is not installed", name)
+	}
+	return path
+}
+
+// eachShell runs a test in every shell that is installed.
+func eachShell(t *testing.T, test func(t *testing.T, shell string)) {
+	t.Helper()
+	for _, s := range Shells() {
+		t.Run(s.Name, func(t *testing.T) {
+			shellPath(t, s.Name)
+			test(t, s.Name)
+		})
+	}
+}
+
+// start starts a shell in a HOME of its own.
+func start(t *testing.T, shell string, with setup) *session {
+	t.Helper()
+	s := &session{t: t, home: t.TempDir(), news: make(chan struct{})}
+	for name, text := range with.files {
+		path := filepath.Join(s.home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nonce := testNonce
+	switch with.nonce {
+	case "":
+	case "none":
+		nonce = ""
+	default:
+		nonce = with.nonce
+	}
+	path := shellPath(t, shell)
+	env := append([]string{
+		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "USER=tester", "SHELL=" + path,
+	}, with.env...)
+	argv := []string{path, "-l"}
+	if !with.plain {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var ok bool
+		var err error
+		if argv, env, ok, err = Inject(path, dir, nonce, env); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	} else {
+		env = append(env, "TERM_PROGRAM="+HostProgram)
+	}
+	if with.argv != nil {
+		argv = with.argv
+	}
+	s.machine = NewMachine(nonce)
+	s.cmd = &exec.Cmd{Path: path, Args: argv, Env: env, Dir: s.home}
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go s.read(done)
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+		_ = s.tty.Close()
+		<-done
+		if t.Failed() {
+			t.Logf("stream: %q", s.stream[max(0, len(s.stream)-4000):])
+		}
+	})
+	return s
+}
+
+func (s *session) read(done chan struct{}) {
+	defer close(done)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := s.tty.Read(buf)
+		s.mu.Lock()
+		s.stream = append(s.stream, buf[:n]...)
+		s.scan()
+		s.ended = err != nil
+		close(s.news)
+		s.news = make(chan struct{})
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+var commandSequence = regexp.MustCompile(`\x1b\](\d+);([^\x07\x1b]*)(?:\x07|\x1b\\)`)
+
+// scan feeds the complete marks that came.
+func (s *session) scan() {
+	for {
+		at := commandSequence.FindSubmatchIndex(s.stream[s.scanned:])
+		if at == nil {
+			return
+		}
+		rest := s.stream[s.scanned:]
+		number := 0
+		for _, c := range rest[at[2]:at[3]] {
+			number = number*10 + int(c-'0')
+		}
+		mark, ok := Parse(number, rest[at[4]:at[5]])
+		position := uint64(s.scanned+at[0]) + 1
+		s.scanned += at[1]
+		if ok {
+			s.marks = append(s.marks, mark)
+			s.changes = append(s.changes, s.machine.Feed(mark, position)...)
+		}
+	}
+}
+
+// await waits until the condition holds, which is looked at under the lock whenever something came.
+func (s *session) await(what string, condition func() bool) {
+	s.t.Helper()
+	deadline := time.After(patience)
+	for {
+		s.mu.Lock()
+		ok, ended, news := condition(), s.ended, s.news
+		s.mu.Unlock()
+		switch {
+		case ok:
+			return
+		case ended:
+			s.t.Fatalf("the shell ended while waiting for %s", what)
+		}
+		select {
+		case <-news:
+		case <-deadline:
+			s.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func (s *session) send(text string) {
+	s.t.Helper()
+	if _, err := s.tty.WriteString(text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// prompt waits until a prompt stands and returns it.
+func (s *session) prompt() Prompt {
+	s.t.Helper()
+	var p Prompt
+	s.await("a prompt", func() bool { p = s.machine.Last(); return p.State == terminal.Editing })
+	return p
+}
+
+// run types a line at a prompt and returns how its prompt ended, and what was
+// printed between its marks, when the next prompt stands.
+func (s *session) run(line string) (Prompt, string) {
+	s.t.Helper()
+	return s.keys(line + "\r")
+}
+
+func (s *session) keys(keys string) (Prompt, string) {
+	s.t.Helper()
+	id := s.prompt().ID
+	s.send(keys)
+	return s.after(id)
+}
+
+// after waits until the prompt has finished and the next one stands.
+func (s *session) after(id string) (Prompt, string) {
+	s.t.Helper()
+	var p Prompt
+	s.await("the end of "+id, func() bool {
+		p, _ = s.machine.Prompt(id)
+		last := s.machine.Last()
+		return p.State == terminal.Finished && last.ID != id && last.State == terminal.Editing
+	})
+	return p, s.output(p)
+}
+
+// output is what stands between the marks of a prompt, without control sequences.
+func (s *session) output(p Prompt) string {
+	if p.OutputStart == 0 || p.OutputEnd < p.OutputStart {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.strip(p, s.stream[p.OutputStart-1:p.OutputEnd-1])
+}
+
+var controls = regexp.MustCompile(`\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()].|[\x0e\x0f]`)
+
+// strip cuts zsh's filler as a host would, and removes control sequences.
+func (s *session) strip(p Prompt, raw []byte) string {
+	text := string(controls.ReplaceAll(raw, nil))
+	if p.HasEOL {
+		if before, _, found := strings.Cut(text, p.EOL+strings.Repeat(" ", 80-len(p.EOL))); found {
+			text = before
+		}
+	}
+	return strings.TrimLeft(strings.ReplaceAll(text, "\r\n", "\n"), "\r")
+}
+
+func status(p Prompt) int {
+	if p.Exit == nil {
+		return -1
+	}
+	return *p.Exit
+}
+
+// visible is the stream without control sequences and carriage returns.
+func (s *session) visible() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.ReplaceAll(string(controls.ReplaceAll(bytes.Clone(s.stream), nil)), "\r", "")
+}
