@@ -1,0 +1,283 @@
+package host
+
+import (
+	"encoding/json"
+	"slices"
+
+	"termpilot/iterm/api"
+)
+
+func getProperty(c *client, in *api.GetPropertyRequest) (*api.GetPropertyResponse, error) {
+	h := c.host
+	bad := func(status api.GetPropertyResponse_Status) (*api.GetPropertyResponse, error) {
+		return &api.GetPropertyResponse{Status: status.Enum()}, nil
+	}
+	is := func(v any) (*api.GetPropertyResponse, error) {
+		return &api.GetPropertyResponse{Status: api.GetPropertyResponse_OK.Enum(), JsonValue: ptr(encode(v))}, nil
+	}
+	switch id := in.GetIdentifier().(type) {
+	case *api.GetPropertyRequest_SessionId:
+		s, ok := h.readable(id.SessionId)
+		if !ok {
+			return bad(api.GetPropertyResponse_INVALID_TARGET)
+		}
+		switch in.GetName() {
+		case "number_of_lines":
+			return is(s.lineInfo())
+		case "grid_size": // the true size, where the API's own server is one short
+			columns, rows := s.facts.size()
+			return is(map[string]int{"width": columns, "height": rows})
+		case "buried":
+			return is(false)
+		}
+	case *api.GetPropertyRequest_WindowId:
+		h.mu.Lock()
+		w := h.layout.bySerial[id.WindowId]
+		var frame rect
+		if w != nil {
+			frame = w.bounds()
+		}
+		h.mu.Unlock()
+		if w == nil {
+			return bad(api.GetPropertyResponse_INVALID_TARGET)
+		}
+		switch in.GetName() {
+		case "frame":
+			return is(frameValue{origin{frame.x, frame.y}, extent{frame.width, frame.height}})
+		case "fullscreen":
+			return is(false)
+		}
+	default:
+		return bad(api.GetPropertyResponse_INVALID_TARGET)
+	}
+	return bad(api.GetPropertyResponse_UNRECOGNIZED_NAME)
+}
+
+type frameValue struct {
+	Origin origin `json:"origin"`
+	Size   extent `json:"size"`
+}
+
+type origin struct {
+	X int `json:"x"`
+	Y int `json:"y"`
+}
+
+type extent struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// lineInfo counts the session's rows: lost, in the scrollback, on the screen.
+func (s *session) lineInfo() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, rows := s.term.Size()
+	dropped, history := s.term.Dropped(), int64(s.term.History())
+	return map[string]int64{
+		"overflow": dropped, "history": history, "grid": int64(rows), "first_visible": dropped + history,
+	}
+}
+
+func setProperty(c *client, in *api.SetPropertyRequest) (*api.SetPropertyResponse, error) {
+	h := c.host
+	answer := func(status api.SetPropertyResponse_Status) (*api.SetPropertyResponse, error) {
+		return &api.SetPropertyResponse{Status: status.Enum()}, nil
+	}
+	switch id := in.GetIdentifier().(type) {
+	case *api.SetPropertyRequest_SessionId:
+		s, ok := h.live(id.SessionId)
+		if !ok {
+			return answer(api.SetPropertyResponse_INVALID_TARGET)
+		}
+		if in.GetName() != "grid_size" {
+			return answer(api.SetPropertyResponse_UNRECOGNIZED_NAME)
+		}
+		var size extent
+		if json.Unmarshal([]byte(in.GetJsonValue()), &size) != nil || size.Width < 1 || size.Height < 1 ||
+			size.Width > maxColumns || size.Height > maxRows {
+			return answer(api.SetPropertyResponse_INVALID_VALUE)
+		}
+		if err := s.resize(size.Width, size.Height); err != nil {
+			return answer(api.SetPropertyResponse_FAILED)
+		}
+		h.mu.Lock()
+		h.tellLayout()
+		h.mu.Unlock()
+		return answer(api.SetPropertyResponse_OK)
+	case *api.SetPropertyRequest_WindowId:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		w := h.layout.bySerial[id.WindowId]
+		if w == nil {
+			return answer(api.SetPropertyResponse_INVALID_TARGET)
+		}
+		switch in.GetName() {
+		case "frame":
+			var f struct {
+				Origin struct{ X, Y float64 }
+				Size   struct{ Width, Height float64 }
+			}
+			if json.Unmarshal([]byte(in.GetJsonValue()), &f) != nil || !(f.Size.Width > 0 && f.Size.Height > 0) {
+				return answer(api.SetPropertyResponse_INVALID_VALUE)
+			}
+			w.frame = rect{int(f.Origin.X), int(f.Origin.Y), int(f.Size.Width), int(f.Size.Height)}
+			h.tellLayout()
+			return answer(api.SetPropertyResponse_OK)
+		case "fullscreen":
+			if in.GetJsonValue() == "false" {
+				return answer(api.SetPropertyResponse_OK)
+			}
+			return answer(api.SetPropertyResponse_FAILED)
+		}
+	default:
+		return answer(api.SetPropertyResponse_INVALID_TARGET)
+	}
+	return answer(api.SetPropertyResponse_UNRECOGNIZED_NAME)
+}
+
+// properties are a profile's, as JSON by key.
+func (p profile) properties() map[string]string {
+	return map[string]string{
+		"Name":              encode(p.Name),
+		"Guid":              encode(p.guid()),
+		"Custom Command":    encode("Custom Shell"),
+		"Command":           encode(p.Shell),
+		"Custom Directory":  encode("No"),
+		"Working Directory": encode(""),
+		"Rows":              encode(defaultRows),
+		"Columns":           encode(defaultColumns),
+		"Scrollback Lines":  encode(defaultScrollback),
+		"Terminal Type":     encode("xterm-256color"),
+	}
+}
+
+// listed picks the properties with the wanted keys, all for none, in order.
+func listed(properties map[string]string, keys []string) []*api.ProfileProperty {
+	var list []*api.ProfileProperty
+	for key, value := range properties {
+		if len(keys) == 0 || slices.Contains(keys, key) {
+			list = append(list, &api.ProfileProperty{Key: ptr(key), JsonValue: ptr(value)})
+		}
+	}
+	slices.SortFunc(list, func(a, b *api.ProfileProperty) int {
+		if a.GetKey() < b.GetKey() {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func listProfiles(c *client, in *api.ListProfilesRequest) (*api.ListProfilesResponse, error) {
+	out := &api.ListProfilesResponse{}
+	for _, p := range profiles(c.host.env) {
+		if guids := in.GetGuids(); len(guids) > 0 && !slices.Contains(guids, p.guid()) {
+			continue
+		}
+		out.Profiles = append(out.Profiles, &api.ListProfilesResponse_Profile{
+			Properties: listed(p.properties(), in.GetProperties()),
+		})
+	}
+	return out, nil
+}
+
+func getProfileProperty(c *client, in *api.GetProfilePropertyRequest) (*api.GetProfilePropertyResponse, error) {
+	s, ok := c.host.readable(in.GetSession())
+	if !ok {
+		return &api.GetProfilePropertyResponse{Status: api.GetProfilePropertyResponse_SESSION_NOT_FOUND.Enum()}, nil
+	}
+	properties := s.profile.properties()
+	columns, rows := s.facts.size()
+	properties["Columns"], properties["Rows"] = encode(columns), encode(rows)
+	if name := s.facts.label(); name != "" {
+		properties["Name"] = encode(name)
+	}
+	s.facts.mu.Lock()
+	for key, value := range s.facts.properties {
+		properties[key] = value
+	}
+	s.facts.mu.Unlock()
+	return &api.GetProfilePropertyResponse{
+		Status: api.GetProfilePropertyResponse_OK.Enum(), Properties: listed(properties, in.GetKeys()),
+	}, nil
+}
+
+// maxProperties bounds the profile properties that clients keep at a session.
+const maxProperties = 512
+
+// setProfileProperty keeps properties of one session. Name is its name; the
+// others are remembered and have no effect: nothing is drawn here.
+func setProfileProperty(c *client, in *api.SetProfilePropertyRequest) (*api.SetProfilePropertyResponse, error) {
+	answer := func(status api.SetProfilePropertyResponse_Status) (*api.SetProfilePropertyResponse, error) {
+		return &api.SetProfilePropertyResponse{Status: status.Enum()}, nil
+	}
+	if in.GetGuidList() != nil {
+		return answer(api.SetProfilePropertyResponse_BAD_GUID) // profiles are found, not kept
+	}
+	targets := c.host.chosen(in.GetSession())
+	if len(targets) == 0 {
+		return answer(api.SetProfilePropertyResponse_SESSION_NOT_FOUND)
+	}
+	assignments := in.GetAssignments()
+	if in.Key != nil {
+		assignments = append(assignments, &api.SetProfilePropertyRequest_Assignment{Key: in.Key, JsonValue: in.JsonValue})
+	}
+	name, named := "", false
+	for _, a := range assignments {
+		if !json.Valid([]byte(a.GetJsonValue())) || len(a.GetKey())+len(a.GetJsonValue()) > 64<<10 {
+			return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
+		}
+		if a.GetKey() == "Name" {
+			if json.Unmarshal([]byte(a.GetJsonValue()), &name) != nil {
+				return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
+			}
+			named = true
+		}
+	}
+	for _, s := range targets {
+		s.facts.mu.Lock()
+		for _, a := range assignments {
+			if _, has := s.facts.properties[a.GetKey()]; a.GetKey() != "Name" && (has || len(s.facts.properties) < maxProperties) {
+				s.facts.properties[a.GetKey()] = a.GetJsonValue()
+			}
+		}
+		s.facts.mu.Unlock()
+		if named {
+			c.host.rename(s, name)
+		}
+	}
+	return answer(api.SetProfilePropertyResponse_OK)
+}
+
+// preferences answers with the default profile; no preference is set.
+func preferences(c *client, in *api.PreferencesRequest) (*api.PreferencesResponse, error) {
+	out := &api.PreferencesResponse{}
+	for _, r := range in.GetRequests() {
+		result := &api.PreferencesResponse_Result{}
+		switch r.GetRequest().(type) {
+		case *api.PreferencesRequest_Request_GetDefaultProfileRequest:
+			guid := profile{Name: defaultProfile}.guid()
+			result.Result = &api.PreferencesResponse_Result_GetDefaultProfileResult_{
+				GetDefaultProfileResult: &api.PreferencesResponse_Result_GetDefaultProfileResult{Guid: &guid},
+			}
+		case *api.PreferencesRequest_Request_GetPreferenceRequest:
+			result.Result = &api.PreferencesResponse_Result_GetPreferenceResult_{
+				GetPreferenceResult: &api.PreferencesResponse_Result_GetPreferenceResult{},
+			}
+		}
+		out.Results = append(out.Results, result)
+	}
+	return out, nil
+}
+
+// tmux: this host has no tmux connections.
+func tmux(_ *client, in *api.TmuxRequest) (*api.TmuxResponse, error) {
+	if in.GetListConnections() != nil {
+		return &api.TmuxResponse{
+			Status:  api.TmuxResponse_OK.Enum(),
+			Payload: &api.TmuxResponse_ListConnections_{ListConnections: &api.TmuxResponse_ListConnections{}},
+		}, nil
+	}
+	return &api.TmuxResponse{Status: api.TmuxResponse_INVALID_CONNECTION_ID.Enum()}, nil
+}

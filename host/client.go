@@ -1,0 +1,153 @@
+package host
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"termpilot/iterm/api"
+)
+
+const (
+	// writePatience is how long a client may leave a full socket unread.
+	writePatience = 30 * time.Second
+	// maxSlow is how many requests that take time one client may have open.
+	maxSlow = 64
+)
+
+// client is one connection to the API.
+type client struct {
+	host *server
+	out  *outbox
+	slow chan struct{} // tokens of the requests that take time
+	wg   sync.WaitGroup
+
+	mu            sync.Mutex
+	subscriptions map[subscription]modes
+	transaction   bool
+}
+
+// serveClient talks to one client until it leaves, breaks the protocol, or
+// falls too far behind. It returns after all that it started has stopped.
+func (h *server) serveClient(conn *net.UnixConn) {
+	ws, err := upgrade(conn)
+	if err != nil {
+		_ = conn.Close()
+		h.log.Debug("client refused", "error", err)
+		return
+	}
+	c := &client{
+		host: h, out: newOutbox(), slow: make(chan struct{}, maxSlow),
+		subscriptions: map[subscription]modes{},
+	}
+	h.hub.add(c)
+	c.wg.Go(func() {
+		c.write(ws)
+		_ = ws.Close() // ends the reading, too
+	})
+	c.read(ws)
+	h.hub.remove(c)
+	if c.out.close() {
+		h.log.Warn("client dropped: it reads too slowly")
+	}
+	_ = ws.Close()
+	c.wg.Wait()
+}
+
+func (c *client) write(ws *websocket.Conn) {
+	for {
+		message, ok := c.out.take()
+		if !ok {
+			return
+		}
+		_ = ws.SetWriteDeadline(time.Now().Add(writePatience))
+		if err := ws.WriteMessage(websocket.BinaryMessage, message); err != nil {
+			return
+		}
+	}
+}
+
+// read takes requests in order. Text messages and what is no protobuf get no
+// answer, as from the API's own server.
+func (c *client) read(ws *websocket.Conn) {
+	for {
+		c.out.room()
+		kind, data, err := ws.ReadMessage()
+		if err != nil {
+			return
+		}
+		if kind != websocket.BinaryMessage {
+			continue
+		}
+		in := &api.ClientOriginatedMessage{}
+		if err := proto.Unmarshal(data, in); err != nil {
+			continue
+		}
+		c.answer(in)
+	}
+}
+
+// answer finds the row of a request and answers it: at once and in order, or,
+// when it takes time, beside the others.
+func (c *client) answer(in *api.ClientOriginatedMessage) {
+	m := in.ProtoReflect()
+	field := m.WhichOneof(submessage)
+	if field == nil {
+		c.reply(in.GetId(), nil, errUnknownRequest)
+		return
+	}
+	row, ok := requests[field.Number()]
+	if !ok {
+		c.reply(in.GetId(), nil, errUnknownRequest)
+		return
+	}
+	body := m.Get(field).Message().Interface()
+	if !row.slow {
+		out, err := row.handle(c, body)
+		c.reply(in.GetId(), out, err)
+		return
+	}
+	c.slow <- struct{}{}
+	c.wg.Go(func() {
+		defer func() { <-c.slow }()
+		out, err := row.handle(c, body)
+		c.reply(in.GetId(), out, err)
+	})
+}
+
+var (
+	submessage = (&api.ClientOriginatedMessage{}).ProtoReflect().Descriptor().Oneofs().ByName("submessage")
+	answers    = (&api.ServerOriginatedMessage{}).ProtoReflect().Descriptor().Fields()
+)
+
+// reply sends an answer: an error as the API's error text, no body as an id alone.
+func (c *client) reply(id int64, body proto.Message, err error) {
+	out := &api.ServerOriginatedMessage{Id: proto.Int64(id)}
+	switch {
+	case err != nil:
+		out.Submessage = &api.ServerOriginatedMessage_Error{Error: errorText(err)}
+	case body != nil && body.ProtoReflect().IsValid():
+		out.ProtoReflect().Set(answerField(body), protoreflect.ValueOfMessage(body.ProtoReflect()))
+	}
+	data, err := proto.Marshal(out)
+	if err != nil {
+		c.host.log.Error("an answer cannot be encoded", "error", err)
+		return
+	}
+	c.out.add(data)
+}
+
+// answerField finds the envelope's field for a kind of answer.
+func answerField(body proto.Message) protoreflect.FieldDescriptor {
+	name := body.ProtoReflect().Descriptor().FullName()
+	for i := range answers.Len() {
+		if f := answers.Get(i); f.Message() != nil && f.Message().FullName() == name {
+			return f
+		}
+	}
+	panic("host: no answer field for " + string(name)) // the table's types rule this out
+}

@@ -1,0 +1,149 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/gofrs/flock"
+
+	"termpilot/fault"
+)
+
+// claim is the right to be the host of a location: the held lock and the two
+// listening sockets. The lock's file stays referenced here, since the
+// collector would close it and so let go of the lock.
+type claim struct {
+	lock   *flock.Flock
+	api    *net.UnixListener
+	attach *net.UnixListener
+}
+
+var errTaken = errors.New("another host holds the lock")
+
+// occupy takes a location, or fails with errTaken in the chain when a living
+// host has it. A socket that a dead host left behind is removed only under the
+// lock, and only if it is a socket.
+func occupy(loc Location) (*claim, error) {
+	for _, folder := range []string{loc.Home, loc.Folder} {
+		if err := privateFolder(folder); err != nil {
+			return nil, err
+		}
+	}
+	lock := flock.New(loc.Lock, flock.SetPermissions(0o600))
+	held, err := lock.TryLock()
+	if err != nil {
+		return nil, unavailable("host start", "the lock file cannot be used", err)
+	}
+	if !held {
+		_ = lock.Close()
+		return nil, unavailable("host start", "", errTaken)
+	}
+	c := &claim{lock: lock}
+	if c.api, err = listen(loc.Socket); err == nil {
+		c.attach, err = listen(loc.Attach)
+	}
+	if err != nil {
+		c.release()
+		return nil, err
+	}
+	return c, nil
+}
+
+// release closes and removes the sockets, then lets go of the lock.
+func (c *claim) release() {
+	if c.api != nil {
+		_ = c.api.Close()
+	}
+	if c.attach != nil {
+		_ = c.attach.Close()
+	}
+	_ = c.lock.Close()
+}
+
+func listen(path string) (*net.UnixListener, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, unavailable("host start", "the socket's place cannot be read", err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, &fault.Error{
+			Op: "host start", Code: fault.BackendUnavailable, Detail: path + " is not a socket",
+			Hint: "move that file away: a host never removes what is not a socket",
+		}
+	default:
+		if err := os.Remove(path); err != nil {
+			return nil, unavailable("host start", "the stale socket cannot be removed", err)
+		}
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, unavailable("host start", "the socket cannot be made", err)
+	}
+	// The folder is 0700, so nobody else could connect in between.
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		return nil, unavailable("host start", "the socket cannot be made private", err)
+	}
+	return l, nil
+}
+
+// privateFolder makes a folder that is this user's alone, or makes sure that an
+// existing one is: a link, a file or a stranger's folder is refused.
+func privateFolder(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return storage("the folder cannot be made", err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return storage("the folder cannot be made", err)
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return storage("the folder cannot be read", err)
+	}
+	if !info.IsDir() {
+		return foreign(path + " is not a folder")
+	}
+	if owner, ok := ownerOf(info); !ok || owner != os.Getuid() {
+		return foreign(path + " belongs to another user")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(path, 0o700); err != nil {
+			return storage("the folder cannot be made private", err)
+		}
+	}
+	return nil
+}
+
+func ownerOf(info fs.FileInfo) (int, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
+}
+
+func foreign(detail string) error {
+	return &fault.Error{
+		Op: "host start", Code: fault.NotAllowed, Detail: detail,
+		Hint: "set TERMPILOT_HOME to a folder of your own",
+	}
+}
+
+func storage(detail string, err error) error {
+	return &fault.Error{
+		Op: "host start", Code: fault.Storage, Detail: detail,
+		Hint: "see that there is room, and that the folder may be written", Err: err,
+	}
+}
+
+func unavailable(op, detail string, err error) error {
+	return &fault.Error{
+		Op: op, Code: fault.BackendUnavailable, Detail: detail,
+		Hint: "start the host with termpilot host start", Err: err,
+	}
+}

@@ -1,0 +1,365 @@
+package host
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"termpilot/iterm/api"
+	"termpilot/shellint"
+	"termpilot/terminal"
+	"termpilot/vt"
+)
+
+// marks is what a session knows of its shell's prompts. The session's lock
+// guards it. Positions are handles that stand for pins of the emulator.
+type marks struct {
+	machine *shellint.Machine
+	nonce   bool // only marks with the session's nonce count
+	shell   bool // the session's program is a shell that may print marks
+	pins    map[uint64]vt.Pin
+	next    uint64
+	cuts    map[uint64]int // by handle of an output's end: cells of zsh's filler before it
+	lost    bool
+
+	touched bool   // something was sent to the shell since the prompt was shown
+	right   string // what stood right of the command's start before the first touch
+	pasted  bool   // the line editor took bracketed pastes at a prompt
+}
+
+func newMarks(nonce string, shell bool) marks {
+	return marks{
+		machine: shellint.NewMachine(nonce), nonce: nonce != "", shell: shell,
+		pins: map[uint64]vt.Pin{}, cuts: map[uint64]int{},
+	}
+}
+
+// osc handles an operating system command at its exact place in the stream.
+// It is called by the emulator inside Write, so the session's lock is held.
+func (s *session) osc(command int, payload []byte) {
+	mark, ok := shellint.Parse(command, payload)
+	if !ok {
+		return
+	}
+	switch mark.Kind {
+	case shellint.UserVar:
+		s.userVariable(mark)
+		return
+	case shellint.PromptStart, shellint.PromptEnd, shellint.OutputStart, shellint.CommandEnd:
+	default:
+		if s.marks.machine.Believes(mark) {
+			s.marks.machine.Feed(mark, 0)
+		}
+		return
+	}
+	m := &s.marks
+	if !m.machine.Believes(mark) {
+		return
+	}
+	m.lost = false
+	if mark.Kind == shellint.OutputStart && !m.nonce {
+		last := m.machine.Last()
+		mark.Blank = strings.TrimSpace(s.textBetween(last.CommandStart, s.term.Cursor())) == ""
+	}
+	m.next++
+	m.pins[m.next] = s.term.Pin()
+	if mark.Kind == shellint.CommandEnd && mark.HasEOL {
+		if n := s.filler(mark.EOL); n > 0 {
+			m.cuts[m.next] = n
+		}
+	}
+	for _, change := range m.machine.Feed(mark, m.next) {
+		s.promptChanged(change)
+	}
+	for _, handle := range m.machine.Released() {
+		s.term.Unpin(m.pins[handle])
+		delete(m.pins, handle)
+		delete(m.cuts, handle)
+	}
+}
+
+// promptChanged brings the session up to date with a change and tells it.
+func (s *session) promptChanged(change shellint.Change) {
+	p := change.Prompt
+	switch change.Kind {
+	case terminal.PromptShown:
+		s.marks.touched, s.marks.right = false, ""
+		s.tellPrompt(api.PromptMonitorMode_PROMPT, p, func(n *api.PromptNotification) {
+			n.Event = &api.PromptNotification_Prompt{Prompt: &api.PromptNotificationPrompt{
+				Placeholder: ptr(""), Prompt: s.promptMessage(p),
+			}}
+		})
+	case terminal.Started:
+		if p.Command == "" {
+			p.Command = strings.TrimRight(s.textBetween(p.CommandStart, s.term.Cursor()), " \n")
+			s.marks.machine.SetCommand(p.ID, p.Command)
+		}
+		s.facts.setLastCommand(p.Command)
+		s.tellPrompt(api.PromptMonitorMode_COMMAND_START, p, func(n *api.PromptNotification) {
+			n.Event = &api.PromptNotification_CommandStart{
+				CommandStart: &api.PromptNotificationCommandStart{Command: ptr(clean(p.Command))},
+			}
+		})
+	case terminal.Ended:
+		// An end whose status is not known says -1: the prompt has no exit_status then.
+		status := int32(-1)
+		if p.Exit != nil {
+			status = int32(*p.Exit)
+		}
+		s.tellPrompt(api.PromptMonitorMode_COMMAND_END, p, func(n *api.PromptNotification) {
+			n.Event = &api.PromptNotification_CommandEnd{
+				CommandEnd: &api.PromptNotificationCommandEnd{Status: &status},
+			}
+		})
+	case terminal.Aborted:
+		// The API tells an abort as a start with neither command nor prompt.
+		s.tellPrompt(api.PromptMonitorMode_COMMAND_START, p, func(n *api.PromptNotification) {
+			n.UniquePromptId = nil
+			n.Event = &api.PromptNotification_CommandStart{
+				CommandStart: &api.PromptNotificationCommandStart{Command: ptr("")},
+			}
+		})
+	}
+	s.tellVariables(true)
+}
+
+func (s *session) tellPrompt(mode api.PromptMonitorMode, p shellint.Prompt, fill func(*api.PromptNotification)) {
+	s.host.hub.publish(prompts(mode, s.id), func() *api.Notification {
+		n := &api.PromptNotification{Session: &s.id, UniquePromptId: ptr(s.promptGUID(p.ID))}
+		fill(n)
+		return &api.Notification{PromptNotification: n}
+	})
+}
+
+// promptGUID is a prompt's id on the API: a GUID, never used for another.
+func (s *session) promptGUID(id string) string {
+	return strings.ToUpper(uuid.NewSHA1(s.space, []byte(id)).String())
+}
+
+// promptBy finds a kept prompt by its id on the API; the last one for "".
+func (s *session) promptBy(guid string) (shellint.Prompt, bool) {
+	if guid == "" {
+		p := s.marks.machine.Last()
+		return p, p.ID != ""
+	}
+	all := s.marks.machine.Prompts()
+	for i := len(all) - 1; i >= 0; i-- {
+		if s.promptGUID(all[i].ID) == strings.ToUpper(guid) {
+			return all[i], true
+		}
+	}
+	return shellint.Prompt{}, false
+}
+
+// locate returns where a handle's place is now.
+func (s *session) locate(handle uint64) (point, bool) {
+	pin, ok := s.marks.pins[handle]
+	if !ok {
+		return point{}, false
+	}
+	row, column, ok := s.term.Locate(pin)
+	return point{row, column}, ok
+}
+
+type point struct {
+	row    int64
+	column int
+}
+
+// promptMessage tells a prompt as GetPrompt does. The session's lock is held.
+func (s *session) promptMessage(p shellint.Prompt) *api.GetPromptResponse {
+	m := &api.GetPromptResponse{
+		Status:           api.GetPromptResponse_OK.Enum(),
+		UniquePromptId:   ptr(s.promptGUID(p.ID)),
+		WorkingDirectory: ptr(clean(p.Cwd)),
+	}
+	start, ok := s.locate(p.Start)
+	lineStart, known := s.locate(p.CommandStart)
+	if ok && known {
+		m.PromptRange = coordRange(start, lineStart)
+	}
+	cursor := s.cursor()
+	switch p.State {
+	case terminal.Running:
+		m.PromptState = api.GetPromptResponse_RUNNING.Enum()
+	case terminal.Finished:
+		m.PromptState = api.GetPromptResponse_FINISHED.Enum()
+		if p.Exit != nil {
+			m.ExitStatus = ptr(uint32(*p.Exit))
+		}
+	default:
+		m.PromptState = api.GetPromptResponse_EDITING.Enum()
+		if known {
+			m.CommandRange = coordRange(lineStart, later(lineStart, cursor))
+			m.Command = ptr(clean(s.textBetween(p.CommandStart, s.term.Cursor())))
+		}
+		return m
+	}
+	m.Command = ptr(clean(p.Command))
+	output, started := s.locate(p.OutputStart)
+	if !started {
+		return m
+	}
+	if known {
+		m.CommandRange = coordRange(lineStart, later(lineStart, s.lineEndBefore(output)))
+	}
+	end := cursor
+	if p.State == terminal.Finished {
+		end = output
+		if at, ok := s.outputEnd(p); ok {
+			end = later(output, at)
+		}
+	}
+	m.OutputRange = coordRange(output, end)
+	return m
+}
+
+// outputEnd is the place of the end mark, less the filler that zsh printed there.
+func (s *session) outputEnd(p shellint.Prompt) (point, bool) {
+	at, ok := s.locate(p.OutputEnd)
+	if !ok {
+		return at, false
+	}
+	columns, _ := s.term.Size()
+	at.column -= s.marks.cuts[p.OutputEnd]
+	for at.column < 0 {
+		at.row--
+		at.column += columns
+	}
+	return at, true
+}
+
+// filler returns how many cells before the cursor are zsh's PROMPT_SP: its
+// end-of-line text and blanks, printed so that the prompt begins in a fresh
+// row. zsh prints the text, columns less its width blanks, CR, as many blanks
+// as the text is wide, CR. So when output ended in column k of the row above,
+// the text begins there and exactly the first k cells of this row were
+// written; and when a whole row was written here, nothing is above.
+func (s *session) filler(eol string) int {
+	cursor := s.cursor()
+	if eol == "" || cursor.column != 0 || cursor.row <= s.term.Dropped() {
+		return 0
+	}
+	rows := s.term.Rows(cursor.row-1, 2)
+	columns, _ := s.term.Size()
+	if len(rows) != 2 || !rows[0].Wrapped || !blank(rows[1].Cells) {
+		return 0
+	}
+	n, width := len(rows[1].Cells), utf8.RuneCountInString(eol)
+	if n >= columns {
+		return 0
+	}
+	least := n
+	if n <= width { // the blanks that wiped the text hide how many came before
+		least = 1
+	}
+	above := rows[0].Cells
+	for k := n; k >= least && k < len(above); k-- {
+		if strings.TrimRight(textOf(above[k:]), " ") == strings.TrimRight(eol, " ") {
+			return columns - k
+		}
+	}
+	return 0
+}
+
+func blank(cells []vt.Cell) bool {
+	for _, c := range cells {
+		if c.Text != "" && c.Text != " " {
+			return false
+		}
+	}
+	return true
+}
+
+// textOf is the text of cells; one that was never written is a blank.
+func textOf(cells []vt.Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch {
+		case c.Text != "":
+			b.WriteString(c.Text)
+		case c.Width != 0:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// textBetween is the text from a handle's place to the cursor: wrapped rows
+// joined, others on lines of their own. Bounded: what is far above is left out.
+func (s *session) textBetween(handle uint64, to vt.Cursor) string {
+	from, ok := s.locate(handle)
+	if !ok || to.Row < from.row || to.Row == from.row && to.Column <= from.column {
+		return ""
+	}
+	const most = 2000
+	var b strings.Builder
+	rows := s.term.Rows(from.row, int(min(to.Row-from.row+1, most)))
+	for i, r := range rows {
+		cells := r.Cells
+		if from.row+int64(i) == to.Row {
+			cells = cells[:min(to.Column, len(cells))]
+		}
+		if i == 0 {
+			cells = cells[min(from.column, len(cells)):]
+		}
+		b.WriteString(textOf(cells))
+		if !r.Wrapped && from.row+int64(i) != to.Row {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// lineEndBefore is the end of the text in the row above at, when at begins a row.
+func (s *session) lineEndBefore(at point) point {
+	if at.column != 0 || at.row <= s.term.Dropped() {
+		return at
+	}
+	rows := s.term.Text(at.row-1, 1)
+	if len(rows) != 1 {
+		return at
+	}
+	cells := s.term.Rows(at.row-1, 1)[0].Cells
+	n := len(cells)
+	for n > 0 && (cells[n-1].Text == " " || cells[n-1].Text == "" && cells[n-1].Width != 0) {
+		n--
+	}
+	return point{at.row - 1, n}
+}
+
+func (s *session) cursor() point {
+	c := s.term.Cursor()
+	return point{c.Row, c.Column}
+}
+
+func later(a, b point) point {
+	if b.row < a.row || b.row == a.row && b.column < a.column {
+		return a
+	}
+	return b
+}
+
+func coordRange(start, end point) *api.CoordRange {
+	return &api.CoordRange{Start: coord(start), End: coord(end)}
+}
+
+func coord(p point) *api.Coord {
+	return &api.Coord{X: ptr(int32(p.column)), Y: ptr(p.row)}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// clean makes text fit for the wire: valid UTF-8.
+func clean(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+const (
+	// settled is how long after the last input a shell that printed nothing
+	// counts as having dealt with it.
+	settled = 300 * time.Millisecond
+	// quiet is how long a shell that stands at its line editor without having
+	// said that the command ended may take to say it.
+	quiet = 500 * time.Millisecond
+)

@@ -1,0 +1,155 @@
+package host
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"termpilot/terminal"
+)
+
+// promptView is the session variable termpilot.prompt.
+type promptView struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`   // none, editing, continuation, running, finished
+	Typed   *bool  `json:"typed"`   // the command line holds something; null when that cannot be told
+	Touched bool   `json:"touched"` // something was sent since the prompt was shown
+	Paste   bool   `json:"paste"`   // the program that reads takes bracketed pastes
+}
+
+var stateNames = map[terminal.PromptState]string{
+	terminal.NoPrompt: "none", terminal.Editing: "editing", terminal.Continuation: "continuation",
+	terminal.Running: "running", terminal.Finished: "finished",
+}
+
+// promptView tells the last prompt. mu is held.
+func (s *session) promptView() promptView {
+	p := s.marks.machine.Last()
+	v := promptView{State: stateNames[p.State], Touched: s.marks.touched, Paste: s.term.Modes().BracketedPaste}
+	if p.ID == "" {
+		return v
+	}
+	v.ID = s.promptGUID(p.ID)
+	switch p.State {
+	case terminal.Editing:
+		v.Typed = s.typed(p.CommandStart)
+	case terminal.Continuation:
+		v.Typed = ptr(true)
+	default:
+		v.Typed = ptr(false)
+	}
+	return v
+}
+
+// typed reports whether the command line that begins at a handle's place holds
+// anything: the cursor has left its start, or what was sent has not been
+// answered yet, or something new stands right of the cursor. nil when the
+// start is gone, or a change right of the cursor might be the shell's own (a
+// clock in a right prompt).
+func (s *session) typed(start uint64) *bool {
+	at, ok := s.locate(start)
+	if !ok {
+		return nil
+	}
+	if s.cursor() != at {
+		return ptr(true)
+	}
+	if !s.marks.touched {
+		return ptr(false)
+	}
+	idle, last := s.input.idle()
+	if !idle || last.After(s.lastOutput) && time.Since(last) < settled {
+		return ptr(true)
+	}
+	switch right := s.rightOfCursor(); {
+	case right == s.marks.right, strings.TrimSpace(right) == "":
+		return ptr(false)
+	case strings.TrimSpace(s.marks.right) == "":
+		return ptr(true)
+	}
+	return nil
+}
+
+// rightOfCursor is the text from the cursor to the end of its line. mu is held.
+func (s *session) rightOfCursor() string {
+	at := s.cursor()
+	var b strings.Builder
+	for i, r := range s.term.Rows(at.row, 8) {
+		cells := r.Cells
+		if i == 0 {
+			cells = cells[min(at.column, len(cells)):]
+		}
+		b.WriteString(textOf(cells))
+		if !r.Wrapped {
+			break
+		}
+	}
+	return b.String()
+}
+
+// marksState is the session variable termpilot.marks. mu is held.
+func (s *session) marksState() string {
+	m := &s.marks
+	switch {
+	case m.lost:
+		return "lost"
+	case m.machine.Seen() && m.nonce && m.machine.Last().ID != "":
+		return "nonce"
+	case m.machine.Seen() && !m.nonce:
+		return "plain"
+	case m.nonce:
+		return "starting"
+	}
+	return "none"
+}
+
+// checkMarks finds out whether the shell has stopped sending marks: a command
+// is said to run, but the shell is back at its line editor, or another program
+// has taken the shell's place, and all is quiet. It is undone by the next mark
+// of the shell's own. The caller holds no lock.
+func (s *session) checkMarks() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &s.marks
+	if s.over {
+		return
+	}
+	m.pasted = m.pasted || m.machine.Last().State == terminal.Editing && s.term.Modes().BracketedPaste
+	if m.lost || m.machine.Last().State != terminal.Running || time.Since(s.lastOutput) < quiet {
+		return
+	}
+	if idle, last := s.input.idle(); !idle || time.Since(last) < quiet {
+		return
+	}
+	if front, err := s.device.foreground(); err != nil || front != s.pid {
+		return
+	}
+	if !s.replaced() && !s.atLineEditor() {
+		return
+	}
+	m.lost = true
+	s.tellVariables(true)
+}
+
+// atLineEditor reports whether the terminal is as a shell's line editor sets
+// it. A builtin that reads a line leaves it canonical; one that reads keys
+// (read -n) does not, but does not take bracketed pastes either, if the shell
+// is one that does.
+func (s *session) atLineEditor() bool {
+	f, err := s.device.flags()
+	if err != nil || f.echo || f.canonical {
+		return false
+	}
+	return !s.marks.pasted || s.term.Modes().BracketedPaste
+}
+
+// replaced reports whether the session's process runs another program than the
+// one that was started: exec sh.
+func (s *session) replaced() bool {
+	now := processProgram(s.pid)
+	if now == "" {
+		return false
+	}
+	started, err := filepath.EvalSymlinks(s.program.path)
+	return err == nil && started != now
+}

@@ -1,0 +1,247 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"termpilot/fault"
+)
+
+// Options says how a host runs. The zero value serves the place that [Paths]
+// finds in the process's environment.
+type Options struct {
+	Version string   // of termpilot, told to programs and clients; "" is "dev"
+	Env     []string // what sessions inherit from, and where Paths looks; nil is os.Environ()
+
+	// Idle is how long a host without sessions and clients lives; 0 is 30 minutes,
+	// less than 0 for ever.
+	Idle time.Duration
+
+	Log *slog.Logger // nil is silence
+
+	location Location
+}
+
+const defaultIdle = 30 * time.Minute
+
+func (o Options) folder() string { return o.location.Folder }
+
+// Serve is the host. It claims the location, serves until ctx ends, [Stop]
+// asks for it, or it has been idle, then closes its sessions, and returns when
+// nothing of it runs any more. BackendUnavailable when another host has the
+// location; NotAllowed when a folder of it belongs to another user.
+//
+// Serve takes over all signals that programs must find at their default; a
+// caller that wants to end on SIGTERM cancels ctx (signal.NotifyContext).
+//
+// When [Start] asked for it in the environment, Serve starts itself once more
+// as a process that no client is the parent of, and returns at once.
+func Serve(ctx context.Context, o Options) error {
+	if os.Getenv(detachVariable) != "" {
+		return detach()
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Idle == 0 {
+		o.Idle = defaultIdle
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if o.location, err = Paths(func(name string) string { return lookup(o.Env, name) }); err != nil {
+		return err
+	}
+	claimed, err := occupy(o.location)
+	if err != nil {
+		return err
+	}
+	defer claimed.release()
+	defer ownSignals()()
+
+	h := &server{
+		options: o, env: o.Env, log: o.Log, started: time.Now(), stop: make(chan struct{}),
+		hub:      hub{clients: map[*client]struct{}{}},
+		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{},
+	}
+	h.log.Info("host listening", "socket", o.location.Socket, "version", o.Version, "pid", os.Getpid())
+	h.serve(ctx, claimed)
+	h.log.Info("host ended")
+	return nil
+}
+
+// serve accepts clients until the end is asked for.
+func (h *server) serve(ctx context.Context, c *claim) {
+	conns := &connections{open: map[*net.UnixConn]struct{}{}}
+	var accepting sync.WaitGroup
+	accepting.Go(func() { h.accept(c.api, conns, h.serveClient) })
+	accepting.Go(func() { h.accept(c.attach, conns, h.serveAttach) })
+
+	h.housekeep(ctx, conns)
+
+	// The sockets go first, so that nobody finds a host that is ending.
+	_ = c.api.Close()
+	_ = c.attach.Close()
+	accepting.Wait()
+	h.closeAll()
+	conns.closeAll()
+	h.wg.Wait()
+}
+
+// connections are the open connections of both sockets.
+type connections struct {
+	mu   sync.Mutex
+	open map[*net.UnixConn]struct{}
+	wg   sync.WaitGroup
+}
+
+func (c *connections) add(conn *net.UnixConn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= maxClients {
+		return false
+	}
+	c.open[conn] = struct{}{}
+	return true
+}
+
+func (c *connections) remove(conn *net.UnixConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+}
+
+func (c *connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+func (c *connections) closeAll() {
+	c.mu.Lock()
+	for conn := range c.open {
+		_ = conn.Close()
+	}
+	c.mu.Unlock()
+	c.wg.Wait()
+}
+
+func (h *server) accept(l *net.UnixListener, conns *connections, serve func(*net.UnixConn)) {
+	for {
+		conn, err := l.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors, most likely: let some go
+			h.log.Error("a client cannot be accepted", "error", err)
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		if !conns.add(conn) {
+			h.log.Warn("client refused: too many")
+			_ = conn.Close()
+			continue
+		}
+		conns.wg.Go(func() {
+			defer conns.remove(conn)
+			defer conn.Close()
+			serve(conn)
+		})
+	}
+}
+
+// tick is how often the host looks after what nothing announces: marks that
+// were lost, watched variables that the kernel knows, its own idleness.
+const tick = 250 * time.Millisecond
+
+// housekeep returns when the host is to end.
+func (h *server) housekeep(ctx context.Context, conns *connections) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	idleSince := time.Now()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.stop:
+			return
+		case <-ticker.C:
+		}
+		live := h.everyone()
+		for _, s := range live {
+			s.checkMarks()
+			s.look()
+		}
+		if len(live) > 0 || conns.count() > 0 {
+			idleSince = time.Now()
+		}
+		if h.options.Idle > 0 && time.Since(idleSince) > h.options.Idle {
+			h.log.Info("host ends: idle", "for", h.options.Idle)
+			return
+		}
+		if n%240 == 0 {
+			trimLog(h.options.location.Log)
+		}
+	}
+}
+
+// look tells changes of watched variables that came without output.
+func (s *session) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over && time.Since(s.toldAt) >= slowVariables {
+		s.tellVariables(true)
+	}
+}
+
+// closeAll ends every session, all at once. No new one is made from now on.
+func (h *server) closeAll() {
+	h.mu.Lock()
+	h.closing = true
+	h.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, s := range h.everyone() {
+		wg.Go(func() { s.close(true) })
+	}
+	wg.Wait()
+}
+
+// requestStop asks the host to end. While sessions live it refuses, unless forced.
+func (h *server) requestStop(force bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := len(h.sessions); n > 0 && !force {
+		return &fault.Error{
+			Op: "host stop", Code: fault.Refused, Detail: fmt.Sprintf("%d sessions live", n),
+			Hint: "close the sessions, or stop by force, which ends them",
+		}
+	}
+	h.closing = true
+	select {
+	case <-h.stop:
+	default:
+		close(h.stop)
+	}
+	return nil
+}
+
+// newNonce returns the secret that a session's shell puts into its marks.
+func newNonce() (string, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", &fault.Error{Op: "open", Code: fault.Internal, Detail: "no randomness", Hint: "try again", Err: err}
+	}
+	return hex.EncodeToString(b[:]), nil
+}

@@ -1,0 +1,370 @@
+package host
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"termpilot/fault"
+	"termpilot/iterm/api"
+	"termpilot/shellint"
+	"termpilot/vt"
+)
+
+const (
+	maxSessions = 512
+	maxClients  = 256
+
+	// How long, and how many, ended sessions stay readable.
+	maxEnded  = 64
+	keepEnded = time.Hour
+
+	defaultColumns, defaultRows = 80, 24
+	defaultScrollback           = 100_000
+	maxScrollback               = 1_000_000
+)
+
+// server is a running host. Order of locks: a session's mu, then the server's,
+// then the small ones (facts, hub, client, outbox).
+type server struct {
+	options Options
+	env     []string // what sessions inherit from
+	log     *slog.Logger
+	hub     hub
+	started time.Time
+	stop    chan struct{} // closed when the end is asked for
+	wg      sync.WaitGroup
+
+	mu         sync.Mutex
+	sessions   map[string]*session // that live
+	order      []*session          // as they were made
+	ended      []*session          // the oldest first
+	layout     *layout
+	user       map[string]string // user.* variables of the application
+	broadcasts [][]string
+	closing    bool
+}
+
+// request says what session to make.
+type request struct {
+	profile    profile
+	window     string // "" is a new window
+	index      int    // of the tab; -1 is the last
+	beside     *session
+	vertical   bool
+	before     bool
+	command    []string // run instead of the shell
+	shellLine  string   // run by the shell, with which the session ends
+	dir        string
+	env        map[string]string
+	name       string
+	columns    int
+	rows       int
+	scrollback int
+	focus      bool
+}
+
+// open makes a session: its program runs and it is part of the layout when
+// open returns.
+func (h *server) open(r request) (*session, error) {
+	h.mu.Lock()
+	full, closing := len(h.sessions) >= maxSessions, h.closing
+	h.mu.Unlock()
+	if full {
+		return nil, &fault.Error{
+			Op: "open", Code: fault.Refused, Detail: fmt.Sprintf("the host has %d sessions, its limit", maxSessions),
+			Hint: "close sessions that are not needed",
+		}
+	}
+	if closing {
+		return nil, unavailable("open", "the host is stopping", nil)
+	}
+	s, err := h.start(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.place(s, r); err != nil {
+		s.abandon()
+		return nil, err
+	}
+	h.wg.Go(s.run)
+	h.log.Info("session opened", "session", s.id, "profile", r.profile.Name, "pid", s.pid)
+	return s, nil
+}
+
+// start starts the program of a session that nobody knows yet.
+func (h *server) start(r request) (*session, error) {
+	s := &session{
+		host: h, id: newID(), profile: r.profile,
+		input: newInput(), exited: make(chan struct{}), done: make(chan struct{}),
+		viewers: map[*viewer]struct{}{}, told: map[string]string{},
+		lastOutput: time.Now(),
+	}
+	s.space = uuid.MustParse(s.id)
+	s.facts = facts{
+		name: r.name, created: time.Now(), user: map[string]string{}, properties: map[string]string{},
+	}
+	dir := r.dir
+	if dir == "" {
+		dir = homeFolder(h.env)
+	}
+	env := environment(h.env, h.options.Version, s.id, dir, r.env)
+	nonce, err := s.prepare(r, dir, env)
+	if err != nil {
+		s.removeFolder()
+		return nil, err
+	}
+	columns, rows := r.columns, r.rows
+	if columns == 0 {
+		columns = defaultColumns
+	}
+	if rows == 0 {
+		rows = defaultRows
+	}
+	columns, rows = clampSize(columns, rows)
+	s.facts.columns, s.facts.rows = columns, rows
+	scrollback := r.scrollback
+	if scrollback == 0 {
+		scrollback = defaultScrollback
+	}
+	s.term = vt.New(vt.Options{
+		Columns: columns, Rows: rows, Scrollback: scrollback, Version: h.options.Version,
+		OSC: s.osc, Bell: s.bell,
+	})
+	s.marks = newMarks(nonce, len(r.command) == 0 && r.shellLine == "")
+	dev, tty, err := openDevice(columns, rows)
+	if err != nil {
+		s.removeFolder()
+		return nil, err
+	}
+	defer tty.Close()
+	s.device = dev
+	if s.proc, err = s.program.start(tty); err != nil {
+		_ = dev.Close()
+		s.removeFolder()
+		return nil, err
+	}
+	s.pid = s.proc.Pid
+	return s, nil
+}
+
+// prepare decides what the session's program is, and has the shell integrated
+// where that is possible. It returns the nonce that the shell's marks carry.
+func (s *session) prepare(r request, dir string, env []string) (nonce string, err error) {
+	shell := r.profile.Shell
+	switch {
+	case len(r.command) > 0:
+		path, err := findProgram(r.command[0], dir, env)
+		if err != nil {
+			return "", err
+		}
+		s.program = program{path: path, argv: r.command, env: env, dir: dir}
+		return "", nil
+	case r.shellLine != "":
+		argv := []string{filepath.Base(shell), "-l", "-c", r.shellLine}
+		s.program = program{path: shell, argv: argv, env: env, dir: dir}
+		return "", nil
+	}
+	s.program = program{path: shell, argv: []string{"-" + filepath.Base(shell)}, env: env, dir: dir}
+	if s.folder, err = os.MkdirTemp(s.host.options.folder(), "s-"); err != nil {
+		return "", storage("the session's folder cannot be made", err)
+	}
+	nonce, err = newNonce()
+	if err != nil {
+		return "", err
+	}
+	argv, out, ok, err := shellint.Inject(shell, s.folder, nonce, env)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		s.removeFolder()
+		s.folder = ""
+		return "", nil
+	}
+	s.program.argv, s.program.env = argv, out
+	return nonce, nil
+}
+
+func (s *session) removeFolder() {
+	if s.folder != "" {
+		_ = os.RemoveAll(s.folder)
+	}
+}
+
+func (s *session) bell() {
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	s.facts.bells++
+}
+
+// abandon ends a session that found no place.
+func (s *session) abandon() {
+	s.signal(9)
+	_, _ = s.proc.Wait()
+	_ = s.device.Close()
+	s.removeFolder()
+}
+
+// place registers a session and puts it into the layout, and tells it.
+func (h *server) place(s *session, r request) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return unavailable("open", "the host is stopping", nil)
+	}
+	before := h.focusNow()
+	l := h.layout
+	switch {
+	case r.beside != nil:
+		if !l.split(r.beside, s, r.vertical, r.before) {
+			return &fault.Error{Op: "open", Session: r.beside.id, Code: fault.SessionNotFound, Hint: "list the sessions"}
+		}
+		l.focus(l.inTab[s], s, false)
+	case r.window != "":
+		w := l.bySerial[r.window]
+		if w == nil {
+			return &fault.Error{Op: "open", Code: fault.WindowNotFound, Detail: "the window is gone", Hint: "list the sessions"}
+		}
+		t := l.addTab(w, s, r.index)
+		if r.focus {
+			l.focus(t, s, true)
+		}
+	default:
+		t := l.addTab(l.addWindow(), s, -1)
+		if r.focus {
+			l.focus(t, s, true)
+		}
+	}
+	at := l.inTab[s]
+	s.placed = placed{window: at.window.id, tab: at.id}
+	h.sessions[s.id] = s
+	h.order = append(h.order, s)
+	h.tellNew(s.id)
+	h.tellLayout()
+	h.tellFocus(before)
+	return nil
+}
+
+// sessionEnded takes a session that has ended out of the layout, keeps it readable
+// for a while, and tells it.
+func (h *server) sessionEnded(s *session) {
+	e := s.facts.ended()
+	h.log.Info("session ended", "session", s.id, "signal", e.Signal, "asked", s.closing.Load())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.focusNow()
+	h.layout.remove(s)
+	delete(h.sessions, s.id)
+	h.order = slices.DeleteFunc(h.order, func(x *session) bool { return x == s })
+	h.ended = append(h.ended, s)
+	h.forgetEnded(time.Now())
+	h.dropBroadcasts(s.id)
+	h.tellTerminated(s.id)
+	h.tellLayout()
+	h.tellFocus(before)
+	h.hub.forget(s.id)
+}
+
+// forgetEnded drops the ended sessions that are too many or too old.
+func (h *server) forgetEnded(now time.Time) {
+	for len(h.ended) > maxEnded || len(h.ended) > 0 && now.Sub(h.ended[0].facts.ended().At) > keepEnded {
+		h.ended[0] = nil
+		h.ended = h.ended[1:]
+	}
+}
+
+// live finds a live session by the name that the API gives it.
+func (h *server) live(id string) (*session, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if id == "active" {
+		s := h.layout.current()
+		return s, s != nil
+	}
+	s, ok := h.sessions[id]
+	return s, ok
+}
+
+// readable finds a session that lives, or has ended and is still kept.
+func (h *server) readable(id string) (*session, bool) {
+	if s, ok := h.live(id); ok {
+		return s, true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forgetEnded(time.Now())
+	for _, s := range h.ended {
+		if s.id == id {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// everyone lists the live sessions as they were made.
+func (h *server) everyone() []*session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.order)
+}
+
+// chosen is live, where "all" names every session.
+func (h *server) chosen(id string) []*session {
+	if id == everySession {
+		return h.everyone()
+	}
+	if s, ok := h.live(id); ok {
+		return []*session{s}
+	}
+	return nil
+}
+
+func (h *server) dropBroadcasts(id string) {
+	changed := false
+	for i, domain := range h.broadcasts {
+		if at := slices.Index(domain, id); at >= 0 {
+			h.broadcasts[i] = slices.Delete(domain, at, at+1)
+			changed = true
+		}
+	}
+	if changed {
+		h.broadcasts = slices.DeleteFunc(h.broadcasts, func(d []string) bool { return len(d) < 2 })
+		h.tellBroadcasts()
+	}
+}
+
+func (h *server) tellNew(id string) {
+	h.hub.publish(general(api.NotificationType_NOTIFY_ON_NEW_SESSION), func() *api.Notification {
+		return &api.Notification{NewSessionNotification: &api.NewSessionNotification{SessionId: &id}}
+	})
+}
+
+func (h *server) tellTerminated(id string) {
+	h.hub.publish(general(api.NotificationType_NOTIFY_ON_TERMINATE_SESSION), func() *api.Notification {
+		return &api.Notification{TerminateSessionNotification: &api.TerminateSessionNotification{SessionId: &id}}
+	})
+}
+
+func (h *server) tellBroadcasts() {
+	h.hub.publish(general(api.NotificationType_NOTIFY_ON_BROADCAST_CHANGE), func() *api.Notification {
+		return &api.Notification{BroadcastDomainsChanged: &api.BroadcastDomainsChangedNotification{
+			BroadcastDomains: h.domains(),
+		}}
+	})
+}
+
+// domains tells the broadcast domains. The server's lock is held.
+func (h *server) domains() []*api.BroadcastDomain {
+	var list []*api.BroadcastDomain
+	for _, d := range h.broadcasts {
+		list = append(list, &api.BroadcastDomain{SessionIds: slices.Clone(d)})
+	}
+	return list
+}

@@ -1,0 +1,242 @@
+package host
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"termpilot/iterm/api"
+	"termpilot/vt"
+)
+
+// session is one program on one PTY. The pump goroutine feeds the emulator;
+// whoever else reads it holds mu, and takes what it needs by value.
+type session struct {
+	host    *server
+	id      string
+	space   uuid.UUID // namespace of the ids of its prompts
+	profile profile
+	program program
+	folder  string // private folder of the integration's files, or ""
+
+	device *device
+	proc   *os.Process
+	pid    int
+	input  *input
+	exited chan struct{} // the program has been waited for
+	done   chan struct{} // nothing of the session runs any more
+	facts  facts
+	placed placed // guarded by the server's lock
+
+	// closing is set when somebody asked for the end, so that it is not news.
+	closing atomic.Bool
+
+	mu         sync.Mutex
+	term       *vt.Terminal
+	marks      marks
+	viewers    map[*viewer]struct{}
+	lastOutput time.Time
+	shown      uint64 // the generation that clients were last told of
+	update     *time.Timer
+	release    *time.Timer
+	told       map[string]string // watched variables as last told
+	toldAt     time.Time
+	over       bool // the last output has been drawn
+}
+
+// placed is where a session was put when it was made.
+type placed struct {
+	window string
+	tab    int
+}
+
+const (
+	chunk = 64 << 10 // most that is drawn while readers wait
+
+	// frame is the least time between two notices of screen updates.
+	frame = 33 * time.Millisecond
+	// syncPatience is how long a synchronized update may keep readers at the
+	// frame before it.
+	syncPatience = 150 * time.Millisecond
+	// drainMost bounds what is read after the program's end, when programs that
+	// it left behind go on printing.
+	drainMost = 4 << 20
+)
+
+// pump draws what the programs print until the session's program has ended
+// and the output that was there then is drawn.
+func (s *session) pump() {
+	buf := make([]byte, chunk)
+	for {
+		n, err := s.device.Read(buf)
+		// A full buffer of the terminal's: there may be more, and one drawing is
+		// cheaper than many.
+		for n >= 2048 && n <= chunk-4096 && err == nil {
+			more, failed := s.device.readNow(buf[n:])
+			if failed != nil || more == 0 {
+				break
+			}
+			n += more
+		}
+		if n > 0 {
+			s.draw(buf[:n])
+		}
+		if err == nil {
+			continue
+		}
+		select {
+		case <-s.exited:
+			s.drain(buf)
+			return
+		default:
+		}
+		// Nobody holds the terminal now, but the program lives and may open it again.
+		select {
+		case <-s.exited:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (s *session) drain(buf []byte) {
+	for total := 0; total < drainMost; {
+		n, err := s.device.readNow(buf)
+		if n > 0 {
+			s.draw(buf[:n])
+		}
+		if n == 0 || err != nil {
+			return
+		}
+		total += n
+	}
+}
+
+// draw feeds output to the emulator, and tells what came of it.
+func (s *session) draw(output []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastOutput = time.Now()
+	_, _ = s.term.Write(output)
+	s.input.reply(s.term.Replies())
+	for v := range s.viewers {
+		v.show(output)
+	}
+	s.drawn()
+}
+
+// drawn brings what lists show up to date after a change. mu is held.
+func (s *session) drawn() {
+	m := s.term.Modes()
+	title := s.term.Title()
+	s.facts.mu.Lock()
+	s.facts.title = clean(title)
+	s.facts.alternate = m.Alternate
+	s.facts.mu.Unlock()
+	if m.Synchronized && s.release == nil {
+		s.release = time.AfterFunc(syncPatience, s.releaseFrame)
+	} else if !m.Synchronized && s.release != nil {
+		s.release.Stop()
+		s.release = nil
+	}
+	s.tellScreen()
+	s.tellVariables(false)
+}
+
+func (s *session) releaseFrame() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release = nil
+	s.term.Release()
+	s.drawn()
+}
+
+// tellScreen tells clients that the screen changed: at once, then at most once
+// a frame, the last change always. mu is held.
+func (s *session) tellScreen() {
+	if s.update != nil || s.over {
+		return // told when the frame is over
+	}
+	generation := s.term.Generation()
+	if generation == s.shown {
+		return
+	}
+	kind := api.NotificationType_NOTIFY_ON_SCREEN_UPDATE
+	wants := about(kind, s.id)
+	if !s.host.hub.wanted(wants) {
+		return
+	}
+	s.shown = generation
+	s.host.hub.publish(wants, func() *api.Notification {
+		return &api.Notification{ScreenUpdateNotification: &api.ScreenUpdateNotification{Session: &s.id}}
+	})
+	s.update = time.AfterFunc(frame, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.update = nil
+		s.tellScreen()
+	})
+}
+
+// send queues input for the program. false when it has ended or does not read.
+func (s *session) send(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	// The touch is noted before the text can reach the shell, so that no prompt
+	// that text changed is ever reported as untouched.
+	s.mu.Lock()
+	s.touch()
+	s.mu.Unlock()
+	return s.input.put(text)
+}
+
+// touch notes that something is typed at the present prompt. mu is held.
+func (s *session) touch() {
+	if s.marks.touched {
+		return
+	}
+	s.marks.touched = true
+	s.marks.right = s.rightOfCursor()
+}
+
+// inject draws bytes as if the program had printed them. Marks in them count
+// for nothing unless they are the shell's own.
+func (s *session) inject(output []byte) {
+	for len(output) > 0 {
+		n := min(len(output), chunk)
+		s.draw(output[:n])
+		output = output[n:]
+	}
+}
+
+// resize changes the size of the emulator and of the PTY.
+func (s *session) resize(columns, rows int) error {
+	columns, rows = clampSize(columns, rows)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, r := s.term.Size(); c == columns && r == rows {
+		return nil
+	}
+	if err := s.device.resize(columns, rows); err != nil {
+		return err
+	}
+	s.term.Resize(columns, rows)
+	s.facts.mu.Lock()
+	s.facts.columns, s.facts.rows = columns, rows
+	s.facts.mu.Unlock()
+	for v := range s.viewers {
+		v.redraw()
+	}
+	s.drawn()
+	return nil
+}
+
+const maxColumns, maxRows = 1000, 1000
+
+// clampSize keeps a size within what the emulator takes.
+func clampSize(columns, rows int) (int, int) {
+	return min(max(columns, 2), maxColumns), min(max(rows, 1), maxRows)
+}

@@ -1,0 +1,168 @@
+package host
+
+import (
+	"sync"
+
+	"termpilot/iterm/api"
+)
+
+// subscription names what a client wants to be told. Session is an id, "all",
+// or "" for kinds that are not about sessions; scope, name and identifier are
+// those of a variable.
+type subscription struct {
+	kind    api.NotificationType
+	session string
+	scope   api.VariableScope
+	name    string
+}
+
+// modes is a set of PromptMonitorMode values, as bits.
+type modes uint8
+
+func (m modes) has(mode api.PromptMonitorMode) bool { return m&(1<<mode) != 0 }
+
+const everySession = "all"
+
+// maxSubscriptions is how many one client may hold.
+const maxSubscriptions = 4096
+
+// hub passes events on to the clients that subscribed. Publishing never waits.
+type hub struct {
+	mu      sync.RWMutex
+	clients map[*client]struct{}
+}
+
+func (h *hub) add(c *client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clients[c] = struct{}{}
+}
+
+func (h *hub) remove(c *client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.clients, c)
+}
+
+func (h *hub) count() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.clients)
+}
+
+// publish sends a notification to every client that wants it. It is built and
+// encoded once, and only when somebody does.
+func (h *hub) publish(wants func(*client) bool, build func() *api.Notification) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var message []byte
+	for c := range h.clients {
+		if !wants(c) {
+			continue
+		}
+		if message == nil {
+			message = notice(build())
+		}
+		c.out.add(message)
+	}
+}
+
+// wanted reports whether any client wants it.
+func (h *hub) wanted(wants func(*client) bool) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for c := range h.clients {
+		if wants(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// forget drops the subscriptions to one session, which is gone.
+func (h *hub) forget(session string) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for c := range h.clients {
+		c.forget(session)
+	}
+}
+
+// watched lists the variables of a scope that anybody monitors, for one
+// identifier or for all.
+func (h *hub) watched(scope api.VariableScope, identifier string) map[string]struct{} {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var names map[string]struct{}
+	for c := range h.clients {
+		c.mu.Lock()
+		for s := range c.subscriptions {
+			if s.kind == api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE && s.scope == scope &&
+				(s.session == identifier || s.session == everySession) {
+				if names == nil {
+					names = map[string]struct{}{}
+				}
+				names[s.name] = struct{}{}
+			}
+		}
+		c.mu.Unlock()
+	}
+	return names
+}
+
+// general wants a kind of event that is not about one session.
+func general(kind api.NotificationType) func(*client) bool {
+	return func(c *client) bool {
+		_, ok := c.subscribed(subscription{kind: kind})
+		return ok
+	}
+}
+
+// about wants a kind of event of one session.
+func about(kind api.NotificationType, session string) func(*client) bool {
+	return func(c *client) bool {
+		_, one := c.subscribed(subscription{kind: kind, session: session})
+		_, all := c.subscribed(subscription{kind: kind, session: everySession})
+		return one || all
+	}
+}
+
+// prompts wants one mode of prompt events of one session.
+func prompts(mode api.PromptMonitorMode, session string) func(*client) bool {
+	return func(c *client) bool {
+		kind := api.NotificationType_NOTIFY_ON_PROMPT
+		one, _ := c.subscribed(subscription{kind: kind, session: session})
+		all, _ := c.subscribed(subscription{kind: kind, session: everySession})
+		return one.has(mode) || all.has(mode)
+	}
+}
+
+// variable wants the changes of one variable.
+func variable(scope api.VariableScope, identifier, name string) func(*client) bool {
+	return func(c *client) bool {
+		s := subscription{kind: api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE, scope: scope, name: name, session: identifier}
+		if _, ok := c.subscribed(s); ok {
+			return true
+		}
+		s.session = everySession
+		_, ok := c.subscribed(s)
+		return ok
+	}
+}
+
+func (c *client) subscribed(s subscription) (modes, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.subscriptions[s]
+	return m, ok
+}
+
+func (c *client) forget(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for s := range c.subscriptions {
+		if s.session == session && session != everySession {
+			delete(c.subscriptions, s)
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"time"
+
+	"termpilot/iterm/api"
+	"termpilot/shellint"
+)
+
+// sessionVariables are the variables of a session, by name. A function returns
+// a string, a number, a JSON value as json.RawMessage, or nil for null. None
+// may hold a lock when it returns. Booleans are told as 0 and 1, as the API's
+// own server tells them.
+var sessionVariables map[string]func(*session) any
+
+func init() {
+	sessionVariables = map[string]func(*session) any{
+		"id":                 func(s *session) any { return s.id },
+		"name":               func(s *session) any { return s.name() },
+		"autoName":           func(s *session) any { return s.autoName() },
+		"presentationName":   func(s *session) any { return s.name() },
+		"profileName":        func(s *session) any { return s.profile.Name },
+		"terminalWindowName": func(s *session) any { return s.titleOrNil() },
+		"terminalIconName":   func(s *session) any { return s.titleOrNil() },
+		"path":               func(s *session) any { return textOrNil(s.path()) },
+		"hostname":           func(s *session) any { host, _ := s.where(); return textOrNil(host) },
+		"username":           func(s *session) any { _, user := s.where(); return textOrNil(user) },
+		"homeDirectory":      func(s *session) any { return textOrNil(lookup(s.program.env, "HOME")) },
+		"shell":              func(s *session) any { return s.profile.Shell },
+		"tty":                func(s *session) any { return s.device.path },
+		"termid":             func(s *session) any { return textOrNil(s.host.termid(s)) },
+		"pid":                func(s *session) any { return s.pid },
+		"effective_root_pid": func(s *session) any { return s.pid },
+		"jobPid":             func(s *session) any { return numberOrNil(s.job().pid) },
+		"jobName":            func(s *session) any { return textOrNil(s.job().name) },
+		"deepestJob":         func(s *session) any { return textOrNil(s.job().name) },
+		"processTitle":       func(s *session) any { return textOrNil(s.job().name) },
+		"commandLine":        func(s *session) any { return textOrNil(s.commandLine()) },
+		"lastCommand": func(s *session) any {
+			s.facts.mu.Lock()
+			defer s.facts.mu.Unlock()
+			return textOrNil(s.facts.lastCommand)
+		},
+		"columns":                func(s *session) any { c, _ := s.facts.size(); return c },
+		"rows":                   func(s *session) any { _, r := s.facts.size(); return r },
+		"bellCount":              func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return s.facts.bells },
+		"showingAlternateScreen": func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return bit(s.facts.alternate) },
+		"isLocalhost":            func(s *session) any { return 1 },
+		"creationTimeString":     func(s *session) any { return s.facts.created.Format(time.RFC3339) },
+		"sshIntegrationLevel":    func(*session) any { return 0 },
+		"termpilot.marks":        func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.marksState() },
+		"termpilot.prompt":       func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return raw(s.promptView()) },
+		"termpilot.exit":         func(s *session) any { return raw(s.facts.ended()) },
+		"termpilot.survivors":    func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return raw(s.facts.survivors) },
+	}
+}
+
+// appVariables are the variables of the application.
+var appVariables = map[string]func(*server) any{
+	"pid":                func(*server) any { return os.Getpid() },
+	"localhostName":      func(*server) any { return hostname() },
+	"effectiveTheme":     func(*server) any { return "dark" },
+	"termpilot.version":  func(h *server) any { return h.options.Version },
+	"termpilot.protocol": func(*server) any { return extensionProtocol },
+}
+
+// extensionProtocol is the version of what the host adds to the iTerm2 API.
+const extensionProtocol = 1
+
+// variable returns a variable of the session as JSON.
+func (s *session) variable(name string) string {
+	name = strings.TrimPrefix(name, "session.") // a kindness to clients that say so
+	if f, ok := sessionVariables[name]; ok {
+		return encode(f(s))
+	}
+	if rest, ok := strings.CutPrefix(name, "iterm2."); ok {
+		return s.host.variable(rest)
+	}
+	if rest, ok := strings.CutPrefix(name, "tab."); ok {
+		return s.host.tabVariableOf(s, rest)
+	}
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	return orNull(s.facts.user[name])
+}
+
+// all returns every variable as one JSON object of strings, as "*" asks.
+func (s *session) all() string {
+	m := map[string]string{}
+	for name, f := range sessionVariables {
+		flatten(m, name, encode(f(s)))
+	}
+	for name, f := range appVariables {
+		flatten(m, "iterm2."+name, encode(f(s.host)))
+	}
+	s.facts.mu.Lock()
+	for name, value := range s.facts.user {
+		flatten(m, name, value)
+	}
+	s.facts.mu.Unlock()
+	return encode(m)
+}
+
+// flatten adds a JSON value as a string; a null is left out.
+func flatten(m map[string]string, name, value string) {
+	if value == "null" {
+		return
+	}
+	var text string
+	if json.Unmarshal([]byte(value), &text) != nil {
+		text = value
+	}
+	m[name] = text
+}
+
+func (h *server) variable(name string) string {
+	if f, ok := appVariables[name]; ok {
+		return encode(f(h))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return orNull(h.user[name])
+}
+
+// name is what a person sees: the name given, else that of the job.
+func (s *session) name() string {
+	if name := s.facts.label(); name != "" {
+		return name
+	}
+	return s.autoName()
+}
+
+func (s *session) autoName() string {
+	if s.facts.ended() == nil {
+		if job := s.job().name; job != "" {
+			return job
+		}
+	}
+	return s.profile.Name
+}
+
+func (s *session) titleOrNil() any {
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	return textOrNil(s.facts.title)
+}
+
+// job is the leader of the foreground process group, or another of its
+// processes when the leader is gone.
+func (s *session) job() processInfo {
+	front, err := s.device.foreground()
+	if err != nil || front <= 1 {
+		return processInfo{}
+	}
+	if p, ok := inspectProcess(front); ok && p.state != 'Z' {
+		return p
+	}
+	members := processes(func(p processInfo) bool { return p.group == front && p.state != 'Z' })
+	if len(members) == 0 {
+		return processInfo{}
+	}
+	return members[len(members)-1]
+}
+
+func (s *session) commandLine() string { return clean(strings.Join(processCommand(s.job().pid), " ")) }
+
+// path is the working directory: the shell's own word, else the foreground
+// program's, else the last one known.
+func (s *session) path() string {
+	s.mu.Lock()
+	_, _, dir := s.marks.machine.Where()
+	s.mu.Unlock()
+	if dir == "" {
+		dir = processFolder(s.job().pid)
+	}
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	if dir == "" {
+		dir = s.facts.cwd
+	}
+	s.facts.cwd = clean(dir)
+	return s.facts.cwd
+}
+
+// where returns the host and user that the shell told, else this machine's.
+func (s *session) where() (host, name string) {
+	s.mu.Lock()
+	name, host, _ = s.marks.machine.Where()
+	s.mu.Unlock()
+	if host == "" {
+		host = hostname()
+	}
+	if name == "" {
+		name = lookup(s.program.env, "USER")
+	}
+	return clean(host), clean(name)
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}
+
+// userVariable keeps a user variable that a program set (OSC 1337 SetUserVar).
+// mu is held.
+func (s *session) userVariable(mark shellint.Mark) {
+	if mark.Name == "" || strings.ContainsAny(mark.Name, ".\x00") {
+		return
+	}
+	value := encode(mark.Text)
+	if mark.Unset {
+		value = "null"
+	}
+	s.facts.mu.Lock()
+	setUser(s.facts.user, "user."+mark.Name, value)
+	s.facts.mu.Unlock()
+	s.tellVariables(true)
+}
+
+// setUser sets or, with null, unsets a user variable. What is over the limit is dropped.
+func setUser(m map[string]string, name, value string) bool {
+	if value == "null" {
+		delete(m, name)
+		return true
+	}
+	if _, has := m[name]; !has && len(m) >= maxUserVariables || len(name)+len(value) > 64<<10 {
+		return false
+	}
+	m[name] = clean(value)
+	return true
+}
+
+// fast are the variables that follow from the session's own state, and cost
+// nothing to tell; the others ask the kernel.
+func fast(name string) bool {
+	return strings.HasPrefix(name, "termpilot.") || strings.HasPrefix(name, "user.") ||
+		name == "lastCommand" || name == "columns" || name == "rows" || name == "name" ||
+		name == "terminalWindowName" || name == "showingAlternateScreen"
+}
+
+// slowVariables is the least time between two looks at variables that ask the kernel.
+const slowVariables = 100 * time.Millisecond
+
+// tellVariables tells the changes of the variables that anybody watches. urgent
+// says that a mark or a client changed something. mu is held.
+func (s *session) tellVariables(urgent bool) {
+	names := s.host.hub.watched(api.VariableScope_SESSION, s.id)
+	if len(names) == 0 {
+		return
+	}
+	slow := urgent || time.Since(s.toldAt) >= slowVariables
+	if slow {
+		s.toldAt = time.Now()
+	}
+	for name := range names {
+		if !slow && !fast(name) {
+			continue
+		}
+		value := s.variableLocked(name)
+		if before, known := s.told[name]; known && before == value {
+			continue
+		}
+		s.told[name] = value
+		s.host.tellVariable(api.VariableScope_SESSION, s.id, name, value)
+	}
+}
+
+// variableLocked is variable for a caller that holds mu.
+func (s *session) variableLocked(name string) string {
+	switch name {
+	case "termpilot.marks":
+		return encode(s.marksState())
+	case "termpilot.prompt":
+		return encode(raw(s.promptView()))
+	case "path", "hostname", "username":
+		user, host, dir := s.marks.machine.Where()
+		if dir == "" {
+			dir = processFolder(s.job().pid)
+		}
+		if user == "" {
+			user = lookup(s.program.env, "USER")
+		}
+		if host == "" {
+			host = hostname()
+		}
+		return encode(clean(map[string]string{"path": dir, "hostname": host, "username": user}[name]))
+	}
+	if strings.HasPrefix(name, "tab.") {
+		return "null" // needs the host's lock, which comes before the session's
+	}
+	return s.variable(name)
+}
+
+// tellVariable tells a changed variable to those who watch it.
+func (h *server) tellVariable(scope api.VariableScope, identifier, name, value string) {
+	h.hub.publish(variable(scope, identifier, name), func() *api.Notification {
+		return &api.Notification{VariableChangedNotification: &api.VariableChangedNotification{
+			Scope: &scope, Identifier: &identifier, Name: &name, JsonNewValue: &value,
+		}}
+	})
+}
+
+func raw(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return data
+}
+
+func encode(v any) string { return string(raw(v)) }
+
+func orNull(value string) string {
+	if value == "" {
+		return "null"
+	}
+	return value
+}
+
+func textOrNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return clean(text)
+}
+
+func numberOrNil(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
