@@ -11,7 +11,7 @@ func (t *Terminal) erase(y, a, b int) {
 	if r.wide {
 		r.split(a, b)
 	}
-	if b == t.columns || b >= r.used {
+	if b == t.columns {
 		r.wrap = false
 	}
 	t.fill(r, a, b)

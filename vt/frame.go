@@ -11,7 +11,7 @@ type frame struct {
 	generation uint64
 }
 
-// begin takes the picture. The rows' memory is used again.
+// hold takes the picture. The rows' memory is used again.
 func (t *Terminal) hold() {
 	if t.frame.active {
 		return
@@ -29,7 +29,7 @@ func (t *Terminal) hold() {
 		if to.used > r.used {
 			clear(to.cells[r.used:to.used])
 		}
-		to.used, to.wrap, to.wide = r.used, r.wrap, r.wide
+		to.used, to.wrap, to.segment, to.wide = r.used, r.wrap, r.segment, r.wide
 	}
 	f.active = true
 }

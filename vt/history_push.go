@@ -61,7 +61,7 @@ func (h *history) push(t *Terminal, r *row) (offset int) {
 	if r.wrap {
 		last.cells |= recordSoft
 	}
-	h.open, h.short, h.sealed = r.wrap, len(cells) < len(r.cells), false
+	h.open, h.short, h.sealed = r.wrap, len(cells) < len(r.cells), r.segment
 	h.rows++ // a row is a row: extensible sees to it
 	h.bytes += b.size()
 	return offset

@@ -6,9 +6,11 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// wrapNow ends the cursor's row softly and goes to the next one.
+// wrapNow ends the cursor's row softly and goes to the next one. On the last
+// row below the scrolling region there is none, and the row is written again.
 func (t *Terminal) wrapNow() {
-	t.screen.rows[t.y].wrap = true
+	r := t.screen.rows[t.y]
+	r.wrap, r.segment = t.y < t.rows-1 || t.y == t.bottom, false
 	t.pending = false
 	t.x = 0
 	t.advance()

@@ -186,14 +186,11 @@ func (t *Terminal) historyPins() map[uint64][]*pinState {
 // gather appends the lines that rows hold. The first row continues the last
 // of lines if that is soft.
 func gather(lines []line, rows []*row) []line {
-	soft := len(lines) > 0 && lines[0].soft
-	joins := soft // lines taken back end at a row's end
+	soft, full := len(lines) > 0, true // what was taken back ends at a row's end
 	for _, r := range rows {
 		cells := r.cells[:r.end()]
-		if soft && !joins && len(cells) > 0 && cells[0].lead() {
-			joins = true // the row before is short because this one begins wide
-		}
-		if !soft || !joins {
+		// A row that is a cell short is so because the next one begins wide.
+		if !soft || !full && (len(cells) == 0 || !cells[0].lead()) {
 			lines = append(lines, line{})
 		}
 		l := &lines[len(lines)-1]
@@ -203,7 +200,7 @@ func gather(lines []line, rows []*row) []line {
 		l.pins = append(l.pins, r.pins...)
 		l.cells = append(l.cells, cells...)
 		l.soft = r.wrap
-		soft, joins = r.wrap, len(cells) == len(r.cells)
+		soft, full = r.wrap && !r.segment, len(cells) == len(r.cells)
 	}
 	return lines
 }
@@ -219,7 +216,7 @@ func (t *Terminal) wrap(l line) []*row {
 		r := newRow(t.columns)
 		r.used = copy(r.cells, l.cells[from:to])
 		r.wide = slices.ContainsFunc(r.cells[:r.used], func(c cell) bool { return c.lead() })
-		r.wrap = to < n || l.soft
+		r.wrap, r.segment = to < n || l.soft, to == n
 		out = append(out, r)
 		for _, p := range l.pins {
 			if p.column >= from && (p.column < to || to == n) {

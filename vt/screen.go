@@ -2,11 +2,12 @@ package vt
 
 // row is one line of a screen. Cells beyond used are zero.
 type row struct {
-	cells []cell
-	used  int
-	wrap  bool // soft: the line goes on in the next row. The row is then full, but for a pad before a wide character
-	wide  bool // may hold wide characters
-	pins  []*pinState
+	cells   []cell
+	used    int
+	wrap    bool // soft: the line goes on in the next row. The row is then full, but for a pad before a wide character
+	segment bool // with wrap: the row ends a segment of a very long line, and need not be full
+	wide    bool // may hold wide characters
+	pins    []*pinState
 }
 
 func newRow(columns int) *row { return &row{cells: make([]cell, columns)} }
@@ -22,13 +23,14 @@ func newRows(columns, n int) []*row {
 // end is the number of cells up to the last one that is written or coloured.
 // In a wrapped row it leaves out the pad before a wide character.
 func (r *row) end() int {
-	n := r.used
-	if r.wrap {
-		if n == len(r.cells) && r.cells[n-1].ch == 0 {
+	if r.wrap && !r.segment {
+		n := len(r.cells)
+		if r.cells[n-1].ch == 0 {
 			n--
 		}
 		return n
 	}
+	n := r.used
 	for n > 0 && r.cells[n-1] == (cell{}) {
 		n--
 	}
