@@ -1,0 +1,219 @@
+package reduce
+
+import (
+	"slices"
+	"strings"
+)
+
+// choose keeps at most most lines, markers counted: the first, the last, and
+// between them those that tell most.
+func (t *table) choose(most int) {
+	gap := boolInt(t.skipped > 0)
+	if len(t.lines)+gap <= most {
+		return
+	}
+	for i := range t.lines {
+		t.lines[i].keep = false
+	}
+	head, tail := most/4, most*2/5
+	room := most - head - tail - 1 - gap
+	if most < 8 {
+		head, tail, room = 1, most-2-gap, 0
+	}
+	for i := range head {
+		t.lines[i].keep = true
+	}
+	for i := range tail {
+		t.lines[len(t.lines)-1-i].keep = true
+	}
+	// Each line picked from the middle may cost a marker line too.
+	for _, i := range t.telling(head, len(t.lines)-tail, room/2) {
+		t.lines[i].keep = true
+	}
+}
+
+// telling returns the lines of [from, to) that tell most, at most n: the worst
+// news first; of equal news the first two thirds and the last third, and of lines
+// that differ in figures only, three.
+func (t *table) telling(from, to, n int) []int {
+	var byWeight [maxWeight + 1][]int
+	seen := map[string]int{}
+	for i := from; i < to; i++ {
+		w := weight(t.lines[i].text)
+		if w == 0 {
+			continue
+		}
+		s := shape(t.lines[i].text[:min(len(t.lines[i].text), longLine)])
+		if seen[s]++; seen[s] > 3 {
+			continue
+		}
+		byWeight[w] = append(byWeight[w], i)
+	}
+	var picked []int
+	for w := maxWeight; w > 0 && len(picked) < n; w-- {
+		list := byWeight[w]
+		room := n - len(picked)
+		if len(list) > room {
+			first := (room*2 + 2) / 3
+			list = append(slices.Clone(list[:first]), list[len(list)-(room-first):]...)
+		}
+		picked = append(picked, list...)
+	}
+	return picked
+}
+
+const maxWeight = 3
+
+// news are the words that make a line worth keeping, by weight.
+var news = [maxWeight + 1][]string{
+	3: {"error", "fatal", "panic", "exception", "traceback", "failed", "failure", "fail:", "--- fail", "not ok", "segmentation fault", "abort", "undefined reference", "cannot ", "can't ", "denied", "killed", "out of memory"},
+	2: {"warning", "warn:", "deprecat", "not found", "no such file", "refused", "timed out", "timeout", "conflict", "unable to", "missing", "invalid", "unexpected"},
+	1: {"passed", "success", "succeeded", "summary", "total", "finished", "completed", "done in", "built ", "compiled", "installed", "added ", "removed ", "changed", "skipped"},
+}
+
+// noNews are phrases in which a word of news says the opposite.
+var noNews = strings.NewReplacer("0 errors", "", "no errors", "", "0 error", "", "0 failed", "", "0 failures", "", "no failures", "",
+	"0 warnings", "", "no warnings", "", "errors: 0", "", "failures: 0", "", "failed: 0", "", "warnings: 0", "", "without error", "")
+
+// weight says how much a line tells: 3 of an error, 2 of a warning, 1 of a
+// result, 0 of nothing.
+func weight(line string) int {
+	line = strings.ToLower(line[:min(len(line), longLine)])
+	for w := maxWeight; w > 0; w-- {
+		for _, word := range news[w] {
+			if strings.Contains(line, word) && (w == 1 || strings.Contains(noNews.Replace(line), word)) {
+				return w
+			}
+		}
+	}
+	return 0
+}
+
+// ends keeps the first and the last lines, at most most of them with a marker.
+func (t *table) ends(most int) {
+	gap := boolInt(t.skipped > 0)
+	if len(t.lines)+gap <= most {
+		return
+	}
+	head := (most - 1 - gap) * 2 / 5
+	tail := most - 1 - gap - head
+	for i := range t.lines {
+		t.lines[i].keep = i < head || i >= len(t.lines)-tail
+	}
+}
+
+// limit drops kept lines from the middle until the text has at most most
+// characters, markers counted.
+func (t *table) limit(most int) {
+	if t.size() <= most {
+		return
+	}
+	if most <= tinyBudget {
+		t.lastChars(most)
+		return
+	}
+	// Two ends grow towards each other within their shares of the budget.
+	budget := most - t.markers()
+	headRoom := budget * 2 / 5
+	var kept []int
+	for i, l := range t.lines {
+		if l.keep {
+			kept = append(kept, i)
+		}
+	}
+	a, b := 0, len(kept)
+	for ; b > 0; b-- {
+		n := chars(t.lines[kept[b-1]].text) + 1 + markerChars*boolInt(t.gapBefore(kept, b-1))
+		if n > budget-headRoom {
+			break
+		}
+		budget -= n
+	}
+	for ; a < b; a++ {
+		n := chars(t.lines[kept[a]].text) + 1 + markerChars*boolInt(t.gapBefore(kept, a))
+		if n > budget {
+			break
+		}
+		budget -= n
+	}
+	for _, i := range kept[a:b] {
+		t.lines[i].keep = false
+	}
+	if a == 0 && b == len(kept) && len(kept) > 0 { // one line over the whole budget
+		i := kept[len(kept)-1]
+		l := &t.lines[i]
+		l.text, l.keep, l.cut = ends(l.text, budget), true, true
+	}
+}
+
+// markers is the room that a marker needs at the place where limit cuts.
+func (t *table) markers() int { return 2 * markerChars }
+
+// gapBefore reports whether lines are missing before kept[n].
+func (t *table) gapBefore(kept []int, n int) bool {
+	i := kept[n]
+	prev := -1
+	if n > 0 {
+		prev = kept[n-1]
+	}
+	return i-prev > 1 || t.skipped > 0 && t.seam > prev && t.seam <= i
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// size is the characters of the text as it stands.
+func (t *table) size() int {
+	n := -1
+	gap := false
+	for i, l := range t.lines {
+		gap = gap || !l.keep || i == t.seam && t.skipped > 0
+		if !l.keep {
+			continue
+		}
+		if gap {
+			n += markerChars
+		}
+		gap = false
+		n += chars(l.text) + 1
+	}
+	if gap || t.seam >= len(t.lines) && t.skipped > 0 {
+		n += markerChars
+	}
+	return n
+}
+
+// lastChars keeps only the end of the text: there is no room for more.
+func (t *table) lastChars(most int) {
+	t.mute = true
+	for i := len(t.lines) - 1; i >= 0; i-- {
+		l := &t.lines[i]
+		if !l.keep {
+			continue
+		}
+		n := chars(l.text)
+		if most <= 0 {
+			l.keep = false
+			continue
+		}
+		if n > most {
+			l.text, l.cut = l.text[byteOf(l.text, n-most):], true
+		}
+		most -= n + 1
+	}
+}
+
+// ends keeps the beginning and the end of one line.
+func ends(line string, most int) string {
+	n := chars(line)
+	keep := max(2, most-markerChars)
+	if n <= keep {
+		return line
+	}
+	first := keep * 2 / 5
+	return line[:byteOf(line, first)] + "…[" + itoa(n-keep) + " characters]…" + line[byteOf(line, n-(keep-first)):]
+}

@@ -1,0 +1,140 @@
+package reduce
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func check(t *testing.T, text string, o Options) {
+	t.Helper()
+	for name, stage := range map[string]func(string, Options) Result{"plain": Plain, "cut": Cut} {
+		got := stage(text, o)
+		if !utf8.ValidString(got.Text) {
+			t.Fatalf("%s: %q is not UTF-8", name, got.Text)
+		}
+		if i := strings.IndexFunc(got.Text, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }); i >= 0 {
+			t.Fatalf("%s: %q holds a control character", name, got.Text)
+		}
+		if len(got.Text) > len(text)+3*markerChars {
+			t.Fatalf("%s: %d bytes became %d: %q", name, len(text), len(got.Text), got.Text)
+		}
+		if most := o.filled(1).MaxChars; utf8.RuneCountInString(got.Text) > most {
+			t.Fatalf("%s: %d characters, want at most %d", name, utf8.RuneCountInString(got.Text), most)
+		}
+		if again := stage(text, o); again != got {
+			t.Fatalf("%s: not the same twice: %q and %q", name, got.Text, again.Text)
+		}
+		o.Skipped, o.Seam = 0, 0
+		if again := stage(got.Text, o); again.Text != got.Text {
+			t.Fatalf("%s: not idempotent:\n%q\n%q", name, got.Text, again.Text)
+		}
+	}
+}
+
+func FuzzOutputIsLegibleShortAndStable(f *testing.F) {
+	for _, s := range []string{"", "a", "abc\b\bX\n", "a\r\nb\r\n", "\x1b]0;t\x07x\x1b[31mred\x1b[m", "\x1b]never ends\nok", "50%\n60%\n70%\n80%\n",
+		strings.Repeat("same\n", 9), strings.Repeat("x", 2000), strings.Repeat("日本", 900) + "\nerror: z\n", "a\xff\xfe\n", "\u202eabc\u2066",
+		strings.Repeat("line\n\n\n", 100), "A_TOKEN=abcdefgh\nhttps://u:pass@h/\n", "x (×3)\nx (×3)\nx (×3)\nx (×3)"} {
+		f.Add(s, uint16(0), uint16(0), uint16(0), true)
+		f.Add(s, uint16(150), uint16(10), uint16(3), false)
+	}
+	f.Fuzz(func(t *testing.T, text string, chars, lines, skipped uint16, mask bool) {
+		check(t, text, Options{MaxChars: int(chars), MaxLines: int(lines), Skipped: int(skipped), Seam: len(text) / 2, Mask: mask})
+	})
+}
+
+func TestPlainShowsWhatAPersonSees(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"abc\rX\n", "Xbc"},
+		{"abc\b\bX\n", "aXc"},
+		{"  1%\r 50%\r100%\n", "100%"},
+		{"load\r\x1b[Kdone\n", "done"},
+		{"a\r\nb\r\n", "a\nb"},
+		{"\x1b[1;31mred\x1b[0m \x1b]8;;http://h/\x1b\\txt\x1b]8;;\x1b\\\n", "red txt"},
+		{"\x1b]0;never ends\nnext", "\nnext"[1:]},
+		{"a\n\n\n\nb\n\n", "a\n\nb"},
+		{"x\nx\nx\nx\nxyz", "x\nx\nx\nx\nxyz"},
+		{strings.Repeat("the same line\n", 7), "the same line (×7)"},
+		{"get 10%\nget 20%\nget 55%\nget 100%\nok", "get 100% (×4)\nok"},
+		{"a  \nb", "a\nb"},
+		{"\u202eevil\u2066 \U000e0041tag", "evil tag"},
+	} {
+		if got := Plain(c.in, Options{}).Text; got != c.want {
+			t.Errorf("Plain(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestCutChangesNothingWithinTheBudget(t *testing.T) {
+	text := "a  \n\n\nb\nb\nb\nb"
+	if got := Cut(text, Options{}); got.Text != text || got.Dropped != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestPlainKeepsHeadTailAndWhatMatters(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, "compiling unit %c%d\n", 'a'+i%26, i)
+		if i == 2500 {
+			b.WriteString("main.go:7: error: undefined: foo\n")
+		}
+	}
+	b.WriteString("2 errors, build stopped")
+	got := Plain(b.String(), Options{})
+	lines := strings.Split(got.Text, "\n")
+	if len(lines) > 60 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, want := range []string{"compiling unit a0", "main.go:7: error: undefined: foo", "2 errors, build stopped"} {
+		if !strings.Contains(got.Text, want) {
+			t.Errorf("%q is missing from\n%s", want, got.Text)
+		}
+	}
+	shown := 0
+	for _, l := range lines {
+		if !strings.HasPrefix(l, "… ") {
+			shown++
+		}
+	}
+	if got.Lines != 5002 || got.Dropped != 5002-shown {
+		t.Errorf("Lines %d, Dropped %d, shown %d", got.Lines, got.Dropped, shown)
+	}
+}
+
+func TestSkippedLinesAreCountedWhereTheyStood(t *testing.T) {
+	got := Plain("a\nb\ny\nz", Options{Skipped: 90, Seam: 4})
+	if want := "a\nb\n… 90 lines left out …\ny\nz"; got.Text != want || got.Dropped != 90 || got.Lines != 94 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestMaskHidesSecrets(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"key sk-" + strings.Repeat("a1", 20) + " end", "key *** end"},
+		{"GH_TOKEN=ghp_" + strings.Repeat("x", 36), "GH_TOKEN=***"},
+		{"DB_PASSWORD=hunter2", "DB_PASSWORD=***"},
+		{"git clone https://me:hunter2@host/x", "git clone https://me:***@host/x"},
+		{"Authorization: Bearer abc.def.ghi", "Authorization: Bearer ***"},
+		{"token = parse(x)", "token = parse(x)"},
+		{"a secret: none", "a secret: none"},
+	} {
+		if got := Mask(c.in); got != c.want {
+			t.Errorf("Mask(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEabcdef\nabcdef\n-----END RSA PRIVATE KEY-----\nok"
+	if got := Plain(key, Options{Mask: true}).Text; strings.Contains(got, "abcdef") || !strings.HasSuffix(got, "ok") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func BenchmarkPlain(b *testing.B) {
+	text := strings.Repeat("2026-01-01 12:00:00 some ordinary line of a log with words in it\n", 10000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Plain(text, Options{Mask: true})
+	}
+}
