@@ -8,9 +8,8 @@ import "bytes"
 // to the clipboard, and prompt marks with the session's secret in them. It
 // keeps its place between writes.
 type passthrough struct {
-	state   passState
-	held    []byte // an unfinished sequence
-	letting bool   // the string that is going by is let through
+	state passState
+	held  []byte // an unfinished sequence
 }
 
 type passState uint8
@@ -22,10 +21,10 @@ const (
 	passCSI              // after ESC [
 	passString           // in OSC, DCS, APC, PM, SOS
 	passStringEscape
+	passC1 // after the first byte of what may be a C1 control in UTF-8
 )
 
-// maxHeld is the longest sequence that is looked at whole; what is longer is no
-// query that any terminal would answer.
+// maxHeld is the longest sequence that is looked at whole. A longer one is left out.
 const maxHeld = 4096
 
 // skip follows output that the person will not see this way.
@@ -35,13 +34,19 @@ func (p *passthrough) skip(output []byte) { p.pass(nil, output) }
 func (p *passthrough) pass(dst, output []byte) []byte {
 	for len(output) > 0 {
 		if p.state == passText {
-			i := bytes.IndexAny(output, "\x1b\x05")
-			if i < 0 {
-				return append(dst, output...)
+			i := 0
+			for i < len(output) && output[i] != 0x1b && output[i] != enq && output[i] != c1Lead {
+				i++
 			}
 			dst = append(dst, output[:i]...)
-			if output[i] == 0x1b { // ENQ is a query of its own
+			if i == len(output) {
+				return dst
+			}
+			switch output[i] { // ENQ, a query of its own, is left out
+			case 0x1b:
 				p.state, p.held = passEscape, append(p.held[:0], 0x1b)
+			case c1Lead:
+				p.state = passC1
 			}
 			output = output[i+1:]
 			continue
@@ -52,8 +57,20 @@ func (p *passthrough) pass(dst, output []byte) []byte {
 	return dst
 }
 
+const (
+	enq    = 0x05
+	c1Lead = 0xc2 // of U+0080 to U+009F, which some terminals obey like ESC and a letter
+)
+
 // step takes one byte of a sequence.
 func (p *passthrough) step(dst []byte, c byte) []byte {
+	if p.state == passC1 {
+		p.state = passText
+		if c >= 0x80 && c <= 0x9f {
+			return dst
+		}
+		return p.pass(append(dst, c1Lead), []byte{c})
+	}
 	if c == 0x18 || c == 0x1a { // CAN, SUB: the sequence is given up
 		dst = p.finish(dst, false)
 		return append(dst, c)
@@ -63,6 +80,16 @@ func (p *passthrough) step(dst []byte, c byte) []byte {
 		p.state = passEscape
 		return dst
 	}
+	if c < 0x20 && c != 0x07 && c != 0x1b || c == 0x07 && p.state != passString && p.state != passStringEscape {
+		// A control inside a sequence takes effect at once, inside a string none.
+		if c != enq && p.state != passString && p.state != passStringEscape {
+			dst = append(dst, c)
+		}
+		return dst
+	}
+	if c >= 0x80 && p.state != passString && p.state != passStringEscape {
+		return p.pass(p.finish(dst, false), []byte{c}) // not part of any sequence
+	}
 	p.held = append(p.held, c)
 	switch p.state {
 	case passEscape, passShort:
@@ -70,7 +97,7 @@ func (p *passthrough) step(dst []byte, c byte) []byte {
 		case p.state == passEscape && c == '[':
 			p.state = passCSI
 		case p.state == passEscape && bytes.IndexByte([]byte("]P_^X"), c) >= 0:
-			p.state, p.letting = passString, false
+			p.state = passString
 		case c >= 0x20 && c <= 0x2f:
 			p.state = passShort
 		case c == 'Z' && p.state == passEscape: // DECID, a query
@@ -85,13 +112,13 @@ func (p *passthrough) step(dst []byte, c byte) []byte {
 	case passString:
 		switch {
 		case c == 0x07:
-			return p.endString(dst)
+			return p.finish(dst, stringPasses(p.held))
 		case c == 0x1b:
 			p.state = passStringEscape
 		}
 	case passStringEscape:
 		if c == '\\' {
-			return p.endString(dst)
+			return p.finish(dst, stringPasses(p.held))
 		}
 		// ESC ends the string, and begins what follows.
 		p.held = append(p.held[:0], 0x1b)
@@ -99,38 +126,19 @@ func (p *passthrough) step(dst []byte, c byte) []byte {
 		return p.step(dst, c)
 	}
 	if len(p.held) > maxHeld {
-		return p.overflow(dst)
+		if p.state != passString && p.state != passStringEscape {
+			return p.finish(dst, false)
+		}
+		p.held = append(p.held[:0], "\x1b_"...) // of no kind that passes, up to its end
 	}
 	return dst
-}
-
-// overflow deals with a sequence that is too long to be held: a string of a
-// harmless kind goes by, anything else is dropped to its end.
-func (p *passthrough) overflow(dst []byte) []byte {
-	if p.state != passString && p.state != passStringEscape {
-		return p.finish(dst, false)
-	}
-	if !p.letting && stringPasses(p.held) {
-		p.letting = true
-	}
-	if p.letting {
-		dst = append(dst, p.held...)
-		p.held = p.held[:0]
-		return dst
-	}
-	p.held = append(p.held[:0], p.held[:8]...) // enough to know its kind
-	return dst
-}
-
-func (p *passthrough) endString(dst []byte) []byte {
-	return p.finish(dst, p.letting || stringPasses(p.held))
 }
 
 func (p *passthrough) finish(dst []byte, pass bool) []byte {
 	if pass {
 		dst = append(dst, p.held...)
 	}
-	p.state, p.held, p.letting = passText, p.held[:0], false
+	p.state, p.held = passText, p.held[:0]
 	return dst
 }
 
@@ -165,6 +173,11 @@ func stringPasses(seq []byte) bool {
 		return false
 	}
 	body := bytes.TrimRight(seq[2:], "\x07\x1b\\")
+	for i := 1; i < len(body); i++ {
+		if body[i-1] == c1Lead && body[i] <= 0x9f { // might end the string
+			return false
+		}
+	}
 	command, rest, _ := bytes.Cut(body, []byte(";"))
 	switch string(command) {
 	case "0", "1", "2", "8":

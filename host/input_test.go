@@ -1,0 +1,80 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"termpilot/iterm/api"
+)
+
+func TestACommandOfSixteenKiBArrivesWhole(t *testing.T) { // HOST-40
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			needShell(t, shell)
+			c := newHost(t).connect()
+			id := c.openReady(shell)
+			text := strings.Repeat("abcdefghij klmno", 1023)
+			exit, out := c.run(id, "\x1b[200~printf %s '"+text+"' | wc -c\x1b[201~")
+			if exit != 0 || strings.TrimSpace(out) != fmt.Sprint(len(text)) {
+				t.Errorf("got %d %q, want %d", exit, out, len(text))
+			}
+		})
+	}
+}
+
+func TestAPasteOfOneMegabyteIsNeitherLostNorBlocks(t *testing.T) { // HOST-40
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	file := filepath.Join(t.TempDir(), "out")
+	// A program that reads raw, slowly at first, while its terminal echoes.
+	c.send(id, "stty raw echo; sleep 0.3; head -c 1000000 >"+file+"; stty sane; sha256sum <"+file+"\r")
+	waitUntil(t, "it runs", func() bool { return c.promptView(id).State == "running" })
+	text := strings.Repeat("0123456789abcdef0123456789abcdef0123456789abcdef012", 1000000/51+1)[:1000000]
+	c.send(id, text)
+	// The host answers others meanwhile.
+	other := c.open("sh")
+	c.send(other, "echo a-n-s-w-e-r | tr -d -\r")
+	c.awaitScreen(other, "answer")
+	c.awaitEnd(id)
+	sum := sha256.Sum256([]byte(text))
+	if got := c.screen(id); !strings.Contains(got, hex.EncodeToString(sum[:])) {
+		t.Errorf("it did not arrive as sent: %q", got)
+	}
+}
+
+func TestInputThatNobodyReadsIsRefusedWholeAtTheLimit(t *testing.T) { // HOST-41
+	c := newHost(t).connect()
+	id := c.open("", "Termpilot Shell Command", quote("stty raw -echo; echo up; exec sleep 67"))
+	c.awaitScreen(id, "up")
+	text := strings.Repeat("x", 1<<20)
+	refused := ""
+	for range maxInput>>20 + 2 {
+		r := c.call(&api.SendTextRequest{Session: &id, Text: &text})
+		if refused = r.GetError(); refused != "" {
+			break
+		}
+	}
+	if !strings.HasPrefix(refused, "backend_refused: ") {
+		t.Errorf("got %q", refused)
+	}
+}
+
+func TestAQueryThatIsRepeatedWithoutReadingDoesNotFillTheQueue(t *testing.T) { // HOST-42
+	c := newHost(t).connect()
+	id := c.open("", "Termpilot Shell Command", quote(`stty raw -echo; i=0; while [ $i -lt 20000 ]; do printf '\033[c'; i=$((i+1)); done; printf done; exec sleep 68`))
+	c.awaitScreen(id, "done")
+	c.send(id, strings.Repeat("x", 1<<20))
+}
+
+func TestTheEmulatorsAnswersReachTheProgram(t *testing.T) { // HOST-42
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	exit, out := c.run(id, `stty raw -echo min 1; printf '\033[6n'; IFS= read -rd R a; stty sane; printf '%s' "${#a}"`)
+	if exit != 0 || strings.Contains(out, "\x1b") || !strings.ContainsAny(out, "456") {
+		t.Errorf("got %d %q", exit, out)
+	}
+}

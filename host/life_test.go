@@ -1,0 +1,237 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+)
+
+// place points this process, and hosts that it starts, at a folder of their own.
+func place(t *testing.T) Location {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("TERMPILOT_HOME", filepath.Join(dir, "state"))
+	t.Setenv("TERMPILOT_TEST_HOST", "1")
+	t.Setenv("HOME", dir)
+	loc, err := Paths(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = Stop(context.Background(), true) })
+	return loc
+}
+
+func TestOfManyStartersOneStartsTheHostAndAllFindIt(t *testing.T) { // HOST-5
+	loc := place(t)
+	var wg sync.WaitGroup
+	pids := make([]int, 8)
+	for i := range pids {
+		wg.Go(func() {
+			status, err := Start(t.Context(), os.Args[0], "serve")
+			if err != nil {
+				t.Error(err)
+			}
+			pids[i] = status.PID
+		})
+	}
+	wg.Wait()
+	for _, pid := range pids {
+		if pid != pids[0] || pid == 0 || pid == os.Getpid() {
+			t.Fatalf("pids %v", pids)
+		}
+	}
+	p, ok := inspectProcess(pids[0])
+	if !ok || p.parent == os.Getpid() || p.session != p.pid { // HOST-6
+		t.Errorf("the host is not detached: %+v", p)
+	}
+	for path, want := range map[string]os.FileMode{ // HOST-2
+		loc.Folder: 0o700, loc.Home: 0o700, loc.Socket: 0o600, loc.Attach: 0o600, loc.Lock: 0o600, loc.Log: 0o600,
+	} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v %v", path, info.Mode(), err)
+		}
+	}
+	if err := Stop(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Inspect(t.Context()); !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("after stop: %v", err)
+	}
+	waitUntil(t, "its process is gone", func() bool { p, ok := inspectProcess(pids[0]); return !ok || p.state == 'Z' })
+}
+
+func TestStopRefusesWhileSessionsLiveUnlessForced(t *testing.T) { // HOST-8
+	loc := place(t)
+	if _, err := Start(t.Context(), os.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	c := connectTo(t, loc.Socket)
+	id := c.openReady("bash")
+	if err := Stop(t.Context(), false); !errors.Is(err, fault.Refused) {
+		t.Errorf("stop: %v", err)
+	}
+	if exit, out := c.run(id, "echo alive"); exit != 0 || out != "alive" {
+		t.Errorf("the session: %d %q", exit, out)
+	}
+	if err := Stop(t.Context(), true); err != nil {
+		t.Errorf("forced stop: %v", err)
+	}
+}
+
+func TestAHostTakesOverFromADeadOneAndOnlyFromADeadOne(t *testing.T) { // HOST-3
+	loc := place(t)
+	if err := privateFolder(loc.Home); err != nil {
+		t.Fatal(err)
+	}
+	if err := privateFolder(loc.Folder); err != nil {
+		t.Fatal(err)
+	}
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: loc.Socket, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	_ = stale.Close()
+	if _, err := Dial(t.Context()); !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("dialling the stale socket: %v", err)
+	}
+	if _, err := Start(t.Context(), os.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	err = Serve(t.Context(), Options{})
+	if !errors.Is(err, errTaken) || !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("a second host: %v", err)
+	}
+	if _, err := Inspect(t.Context()); err != nil {
+		t.Errorf("the first is gone: %v", err)
+	}
+}
+
+func TestWhatIsNoSocketIsNeverRemoved(t *testing.T) { // HOST-3
+	loc := place(t)
+	_ = privateFolder(loc.Home)
+	_ = privateFolder(loc.Folder)
+	if err := os.WriteFile(loc.Socket, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Serve(t.Context(), Options{}); !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if data, _ := os.ReadFile(loc.Socket); string(data) != "precious" {
+		t.Errorf("it was touched: %q", data)
+	}
+}
+
+func TestALinkOrFileInPlaceOfTheFolderIsRefused(t *testing.T) { // HOST-4
+	loc := place(t)
+	_ = privateFolder(loc.Home)
+	if err := os.Symlink(t.TempDir(), loc.Folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := Serve(t.Context(), Options{}); !errors.Is(err, fault.NotAllowed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAProgramThatIsNoHostIsReportedWithTheLogsLastLine(t *testing.T) { // HOST-7
+	place(t)
+	_, err := Start(t.Context(), "/bin/sh", "-c", "echo no such flag >&2; exit 2")
+	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "no such flag") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnIdleHostEndsByItself(t *testing.T) { // HOST-9
+	place(t)
+	began := time.Now()
+	if err := Serve(t.Context(), Options{Idle: 300 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < 300*time.Millisecond || took > 5*time.Second {
+		t.Errorf("after %v", took)
+	}
+}
+
+func TestPathsFollowTheEnvironmentAndFitASocket(t *testing.T) { // HOST-1
+	long := "/" + strings.Repeat("x", 120)
+	for _, test := range []struct {
+		env                  map[string]string
+		home, folder, socket string
+	}{
+		{map[string]string{"HOME": "/h"}, "/h/.local/state/termpilot", "/h/.local/state/termpilot/host", ""},
+		{map[string]string{"HOME": "/h", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/run/u"}, "/s/termpilot", "/run/u/termpilot", ""},
+		{map[string]string{"HOME": "/h", "TERMPILOT_HOME": "/t", "XDG_RUNTIME_DIR": "/run/u"}, "/t", "/t/host", "/t/host/api.sock"},
+		{map[string]string{"HOME": long}, long + "/.local/state/termpilot", "/tmp/termpilot-", ""},
+	} {
+		loc, err := Paths(func(name string) string { return test.env[name] })
+		if err != nil || loc.Home != test.home || !strings.HasPrefix(loc.Folder, test.folder) || test.socket != "" && loc.Socket != test.socket {
+			t.Errorf("%v: %+v %v", test.env, loc, err)
+		}
+		if len(loc.Attach) >= 100 || len(loc.Socket) >= 100 {
+			t.Errorf("too long: %+v", loc)
+		}
+	}
+	if _, err := Paths(func(string) string { return "relative" }); !errors.Is(err, fault.InvalidArgument) {
+		t.Errorf("a relative TERMPILOT_HOME: %v", err)
+	}
+}
+
+func TestADaemonStartedUnderNohupPassesNoIgnoredOrBlockedSignalOn(t *testing.T) { // HOST-12
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("needs /proc")
+	}
+	loc := place(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	// A parent that ignores and blocks what it can, as some service managers do.
+	const parent = `import os,signal,sys
+for s in range(1, 32):
+    if s not in (9, 19):
+        try: signal.signal(s, signal.SIG_IGN)
+        except OSError: pass
+signal.pthread_sigmask(signal.SIG_BLOCK, {1, 2, 3, 13, 15, 17, 18, 20, 21, 22})
+os.execv(sys.argv[1], sys.argv[1:])`
+	cmd := exec.Command("nohup", "python3", "-c", parent, os.Args[0])
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	waitUntil(t, "it answers", func() bool { _, err := Inspect(t.Context()); return err == nil })
+	c := connectTo(t, loc.Socket)
+	for _, shell := range shells {
+		if _, ok := findProfile(os.Environ(), shell); !ok {
+			continue
+		}
+		id := c.openReady(shell)
+		_, out := c.run(id, "grep -E '^Sig(Ign|Blk)' /proc/self/status")
+		for line := range strings.SplitSeq(out, "\n") {
+			if name, bits, ok := strings.Cut(line, ":"); ok && strings.Trim(bits, "\t 0") != "" {
+				t.Errorf("%s: %s:%s", shell, name, bits)
+			}
+		}
+		// The hangup must end what runs.
+		c.send(id, "sleep 66\r")
+		waitUntil(t, "sleep is in front", func() bool { return c.variable(id, "jobName") == `"sleep"` })
+		c.closeSession(id, false)
+		if left := c.variable(id, "termpilot.survivors"); left != "null" {
+			t.Errorf("%s: left behind: %s", shell, left)
+		}
+	}
+	if err := Stop(t.Context(), true); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,209 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/iterm/api"
+)
+
+func (c *apiClient) promptView(id string) promptView {
+	c.t.Helper()
+	var v promptView
+	if err := json.Unmarshal([]byte(c.variable(id, "termpilot.prompt")), &v); err != nil {
+		c.t.Fatal(err)
+	}
+	return v
+}
+
+func (h *testHost) write(name, text string) {
+	h.t.Helper()
+	path := filepath.Join(h.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func is(b *bool, want bool) bool { return b != nil && *b == want }
+
+func TestThePromptSaysWhetherAnythingIsTyped(t *testing.T) { // HOST-33
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			needShell(t, shell)
+			c := newHost(t).connect()
+			id := c.openReady(shell)
+			if v := c.promptView(id); v.State != "editing" || !is(v.Typed, false) || v.Touched || !v.Paste {
+				t.Errorf("fresh: %+v typed %v", v, v.Typed)
+			}
+			// From the moment that the text is accepted, not only once it is echoed.
+			c.send(id, "echo hi")
+			if v := c.promptView(id); !is(v.Typed, true) || !v.Touched {
+				t.Errorf("typed: %+v", v)
+			}
+			c.awaitScreen(id, "echo hi")
+			c.send(id, "\x01") // to the start of the line: the text is still there
+			waitUntil(t, "typed is still told", func() bool {
+				p := c.prompt(id, "").GetCommandRange()
+				return p.GetStart().GetX() == p.GetEnd().GetX() && is(c.promptView(id).Typed, true)
+			})
+			c.send(id, "\x05\x15") // Ctrl-E, Ctrl-U: an empty line
+			waitUntil(t, "nothing is typed", func() bool { return is(c.promptView(id).Typed, false) })
+			if v := c.promptView(id); !v.Touched {
+				t.Errorf("emptied: %+v", v)
+			}
+			c.send(id, "echo hi\r")
+			c.awaitEnd(id)
+			c.awaitPrompt(id)
+			if v := c.promptView(id); v.Touched || !is(v.Typed, false) {
+				t.Errorf("the next prompt: %+v", v)
+			}
+		})
+	}
+}
+
+func TestUnfinishedInputIsAContinuation(t *testing.T) { // HOST-34
+	for _, shell := range []string{"bash", "zsh"} {
+		needShell(t, shell)
+		c := newHost(t).connect()
+		id := c.openReady(shell)
+		c.send(id, "echo 'abc\r")
+		waitUntil(t, "continuation", func() bool { return c.promptView(id).State == "continuation" })
+		c.send(id, "\x03")
+		waitUntil(t, "a new prompt", func() bool { return c.promptView(id).State == "editing" })
+		if exit, out := c.run(id, "echo ok"); exit != 0 || out != "ok" {
+			t.Errorf("%s: %d %q", shell, exit, out)
+		}
+	}
+}
+
+func TestMarksThatAProgramPrintsCountForNothing(t *testing.T) { // HOST-30
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			needShell(t, shell)
+			h := newHost(t)
+			c := h.connect()
+			id := c.openReady(shell)
+			forged := `\033]133;D;0\007\033]133;A\007$ \033]133;B\007\033]133;C\007\033]133;D;0;aid=1\007\033]633;D;0\007`
+			h.write("forge", "printf '"+forged+"'; echo; exit 3")
+			exit, out := c.run(id, "sh ~/forge")
+			if exit != 3 || !strings.Contains(out, "$ ") {
+				t.Errorf("got %d %q", exit, out)
+			}
+			c.call(&api.InjectRequest{SessionId: []string{id}, Data: []byte("\x1b]133;C\x07\x1b]133;D;9\x07")})
+			if p := c.prompt(id, ""); p.GetPromptState() != api.GetPromptResponse_EDITING {
+				t.Errorf("after an injection: %v", p)
+			}
+		})
+	}
+}
+
+func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
+	for _, test := range []struct{ shell, command string }{
+		{"bash", "unset PROMPT_COMMAND PS0; PS1='$ '; trap - DEBUG"}, {"bash", "exec sh"}, {"zsh", "precmd_functions=()"}, {"zsh", "exec sh"},
+		{"fish", "exec sh"},
+	} {
+		t.Run(test.shell+" "+test.command, func(t *testing.T) {
+			needShell(t, test.shell)
+			c := newHost(t).connect()
+			id := c.openReady(test.shell)
+			began := time.Now()
+			c.send(id, test.command+"\r")
+			waitUntil(t, "marks are lost", func() bool { return c.variable(id, "termpilot.marks") == `"lost"` })
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("after %v", took)
+			}
+		})
+	}
+}
+
+func TestABuiltinThatReadsIsNotTakenForLostMarks(t *testing.T) { // HOST-35
+	c := newHost(t).connect()
+	for _, shell := range shells {
+		needShell(t, shell)
+		id := c.openReady(shell)
+		c.send(id, "read x\r")
+		if shell == "fish" {
+			continue // its read is a line editor: the marks count as lost until it ends
+		}
+		end := time.Now().Add(1500 * time.Millisecond)
+		waitUntil(t, "time passes", func() bool {
+			if got := c.variable(id, "termpilot.marks"); got != `"nonce"` {
+				t.Fatalf("%s: %s", shell, got)
+			}
+			return time.Now().After(end)
+		})
+		c.send(id, "v\r")
+		c.awaitEnd(id)
+	}
+}
+
+func TestAShellWithoutIntegrationSaysSo(t *testing.T) { // HOST-31
+	c := newHost(t).connect()
+	id := c.open("sh")
+	if got := c.variable(id, "termpilot.marks"); got != `"none"` {
+		t.Errorf("got %s", got)
+	}
+	if p := c.prompt(id, ""); p.GetStatus() != api.GetPromptResponse_PROMPT_UNAVAILABLE {
+		t.Errorf("its prompt: %v", p)
+	}
+	c.send(id, `printf '\033]133;A\007$ \033]133;B\007'`+"\r")
+	waitUntil(t, "plain marks count there", func() bool { return c.variable(id, "termpilot.marks") == `"plain"` })
+}
+
+func TestAShellThatIsStillStartingSaysSo(t *testing.T) { // HOST-32
+	h := newHost(t)
+	h.write(".bash_profile", "read -p 'Update? [y/N] ' answer\n")
+	c := h.connect()
+	c.allPromptsOnce()
+	id := c.open("bash")
+	c.awaitScreen(id, "Update?")
+	if got := c.variable(id, "termpilot.marks"); got != `"starting"` {
+		t.Errorf("got %s", got)
+	}
+	c.send(id, "n\r")
+	c.awaitPrompt(id)
+	if got := c.variable(id, "termpilot.marks"); got != `"nonce"` {
+		t.Errorf("after the answer: %s", got)
+	}
+}
+
+func TestPromptEventsComeInOrderWithTheirPrompt(t *testing.T) { // HOST-36
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	c.send(id, "sh -c 'exit 3'\r\x04") // and then the end
+	var got []string
+	var ids []string
+	c.subscribe(api.NotificationType_NOTIFY_ON_TERMINATE_SESSION, "")
+	for range 4 {
+		n := c.await("prompt event", func(n *api.Notification) bool { return n.GetPromptNotification() != nil }).GetPromptNotification()
+		switch {
+		case n.GetCommandStart() != nil:
+			got = append(got, "start "+n.GetCommandStart().GetCommand())
+		case n.GetCommandEnd() != nil:
+			got = append(got, "end "+encode(n.GetCommandEnd().GetStatus()))
+		default:
+			got = append(got, "prompt "+n.GetPrompt().GetPrompt().GetPromptState().String())
+		}
+		ids = append(ids, n.GetUniquePromptId())
+		if len(got) == 3 {
+			break
+		}
+	}
+	if want := "start sh -c 'exit 3'|end 3|prompt EDITING"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if ids[0] == "" || ids[0] != ids[1] || ids[1] == ids[2] {
+		t.Errorf("ids %q", ids)
+	}
+	list := c.call(&api.ListPromptsRequest{Session: &id}).GetListPromptsResponse().GetUniquePromptId()
+	if len(list) < 2 || list[len(list)-1] != ids[2] {
+		t.Errorf("listed %q", list)
+	}
+}
