@@ -55,8 +55,7 @@ func (t *Terminal) csi(final byte) {
 			t.scrollDown(t.top, t.bottom, p.count(0))
 		}
 	case 'X':
-		t.erase(t.y, t.x, t.x+p.count(0))
-		t.pending = false
+		t.erase(t.y, t.cursorColumn(), t.x+p.count(0))
 	case 'Z':
 		t.tabBack(p.count(0))
 	case 'b':

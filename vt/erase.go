@@ -24,14 +24,16 @@ func (t *Terminal) erase(y, a, b int) {
 	t.changes++
 }
 
-// eraseDisplay is ED.
+// eraseDisplay is ED. While a wrap is pending the cursor is behind the last
+// column, so nothing of its row is erased to the right: a program that fills a
+// row and then erases to its end, as grep does, keeps the last character.
 func (t *Terminal) eraseDisplay(mode int) {
 	switch mode {
 	case 0:
 		if t.x == 0 && t.y == 0 {
 			t.dropPins()
 		}
-		t.erase(t.y, t.x, t.columns)
+		t.erase(t.y, t.cursorColumn(), t.columns)
 		for y := t.y + 1; y < t.rows; y++ {
 			t.erase(y, 0, t.columns)
 		}
@@ -40,7 +42,9 @@ func (t *Terminal) eraseDisplay(mode int) {
 			t.erase(y, 0, t.columns)
 		}
 		t.erase(t.y, 0, t.x+1)
+		t.pending = false
 	case 2:
+		t.pending = false
 		t.dropPins()
 		for y := range t.rows {
 			t.erase(y, 0, t.columns)
@@ -76,15 +80,17 @@ func (t *Terminal) dropPins() {
 	}
 }
 
-// eraseLine is EL.
+// eraseLine is EL; see eraseDisplay for a pending wrap.
 func (t *Terminal) eraseLine(mode int) {
 	switch mode {
 	case 0:
-		t.erase(t.y, t.x, t.columns)
+		t.erase(t.y, t.cursorColumn(), t.columns)
 	case 1:
 		t.erase(t.y, 0, t.x+1)
+		t.pending = false
 	case 2:
 		t.erase(t.y, 0, t.columns)
+		t.pending = false
 	}
 	t.last = nil
 }

@@ -52,3 +52,10 @@ func (t *Terminal) screenTop() int64 {
 	t.history.settle(t)
 	return t.history.dropped + int64(t.history.rows)
 }
+
+// checkFrame releases a frame whose rows have the numbers of dropped ones.
+func (t *Terminal) checkFrame() {
+	if t.frame.active && t.history.dropped > t.frame.base {
+		t.release()
+	}
+}

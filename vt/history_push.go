@@ -10,6 +10,7 @@ import (
 // along. When the scrollback is off the row is lost, and counted as dropped.
 func (t *Terminal) toHistory(r *row) {
 	h := &t.history
+	defer t.checkFrame()
 	if h.maxRows <= 0 {
 		h.dropped++
 		t.killPins(r, Scrolled)

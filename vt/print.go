@@ -112,29 +112,49 @@ func (t *Terminal) join(r rune, w int) bool {
 	}
 	wide := c.ch & wideBit
 	c.ch = t.internCluster(b) | wide
-	if direct && wide == 0 && displaywidth.Bytes(b) == 2 {
+	t.repeat.ch = c.ch // a repetition repeats the whole cluster
+	if direct && wide == 0 && t.naturallyWide(b) {
+		t.repeat.ch |= wideBit
 		t.widen(last, x)
 	}
-	t.repeat.ch = c.ch // a repetition repeats the whole cluster
 	t.changes++
 	return true
 }
 
-// widen makes the last written character two columns wide, as an emoji
-// variation selector does (Unicode TR51). At the right edge it stays narrow.
+// naturallyWide reports whether a cluster of more than one rune takes two
+// columns. An emoji selector widens only what is an emoji: a pictograph, which
+// is what a joiner would join to another one (UAX #29, GB11), or a keycap.
+func (t *Terminal) naturallyWide(b []byte) bool {
+	if displaywidth.Bytes(b) != 2 {
+		return false
+	}
+	base, n := utf8.DecodeRune(b)
+	if selector, _ := utf8.DecodeRune(b[n:]); selector != 0xfe0f || base < 0x80 {
+		return true
+	}
+	const heart = "\u200d\u2764"
+	t.segments.SetText(append(append(t.probe[:0], b[:n]...), heart...))
+	return t.segments.Next() && len(t.segments.Value()) == n+len(heart)
+}
+
+// widen makes the last written character two columns wide. At the right edge
+// it goes to the next row, as if its width had been known from the start.
 func (t *Terminal) widen(r *row, x int) {
-	n := x + 1
-	if n >= t.columns || t.pending || t.x != n || r != t.screen.rows[t.y] {
+	c := &r.cells[x]
+	if t.pending {
+		if ch := c.ch; t.modes&modeAutoWrap != 0 {
+			*c = cell{}
+			t.wrapNow()
+			t.put(ch, 2)
+		}
 		return
 	}
-	r.split(n, n+1)
-	c := &r.cells[x]
+	r.split(x+1, x+2)
 	c.ch |= wideBit
-	r.cells[n] = cell{tailBit, c.fg, c.bg, c.at}
+	r.cells[x+1] = cell{tailBit, c.fg, c.bg, c.at}
 	r.wide = true
-	r.used = max(r.used, n+1)
-	t.x++
-	if t.x >= t.columns {
+	r.used = max(r.used, x+2)
+	if t.x++; t.x >= t.columns {
 		t.x, t.pending = t.columns-1, true
 	}
 }
@@ -142,6 +162,10 @@ func (t *Terminal) widen(r *row, x int) {
 // put writes a character of w columns at the cursor.
 func (t *Terminal) put(ch uint32, w int) {
 	wrap := t.modes&modeAutoWrap != 0
+	if !wrap && t.x+w > t.columns {
+		t.last = nil
+		return
+	}
 	if t.pending {
 		if wrap {
 			t.wrapNow()
@@ -149,9 +173,6 @@ func (t *Terminal) put(ch uint32, w int) {
 		t.pending = false
 	}
 	if t.x+w > t.columns {
-		if !wrap {
-			return
-		}
 		t.wrapNow()
 	}
 	if t.modes&modeInsert != 0 {

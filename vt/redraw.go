@@ -1,7 +1,9 @@
 package vt
 
 import (
+	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Redraw returns bytes that make another terminal of the same size look as
@@ -12,18 +14,25 @@ import (
 // update the live screen is painted.
 func (t *Terminal) Redraw() []byte {
 	b := []byte("\x1b[?2026h\x1b[?1049l\x1b[!p\x1b[?5;6;9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7h\x1b[4;20l\x1b(B\x1b)B\x1b*B\x1b+B\x0f")
+	hidden, enter, leave := &t.alternate, "\x1b[?1049h", "\x1b[?1049l"
 	if t.screen == &t.alternate {
-		b = append(b, "\x1b[?1049h"...)
+		hidden, enter, leave = &t.main, "", "\x1b[?1049h"
 	}
-	b = append(b, "\x1b[r\x1b[H\x1b[2J\x1b[0m"...)
+	b = append(b, enter...)
+	b = appendKeys(b, hidden.keys)
+	b = appendCSI(b, "r", t.top+1, t.bottom+1)
+	saved := hidden.saved
+	saved.pending = false // needs the text there, which is not told
+	b = t.paintCursor(b, saved)
+	b = append(b, "\x1b7"...)
+	b = append(b, leave...)
+	b = append(b, "\x1b[?6l\x1b(B\x0f\x1b[r\x1b[H\x1b[0m\x1b]8;;\x1b\\\x1b[2J"...)
 	b = t.paint(b)
 	b = t.paintTabs(b)
 	b = append(b, "\x1b]2;"...)
 	b = append(b, t.title...)
 	b = append(b, "\x1b\\"...)
-	if t.top != 0 || t.bottom != t.rows-1 {
-		b = appendCSI(b, "r", t.top+1, t.bottom+1)
-	}
+	b = appendCSI(b, "r", t.top+1, t.bottom+1)
 	b = t.paintCursor(b, t.screen.saved)
 	b = append(b, "\x1b7"...)
 	b = t.paintCursor(b, t.cursorState())
@@ -44,14 +53,15 @@ func (t *Terminal) paint(b []byte) []byte {
 			}
 			b = appendCSI(b, "H", y+1, 1)
 		}
-		b, now = t.paintCells(b, r.cells[:end], now)
-		joined = r.wrap
+		b, now = t.paintCells(b, r.cells[:end], now, r.wrap)
+		joined = r.wrap && (end == t.columns || t.screen.rows[y+1].cells[0].lead())
 	}
 	return t.paintPen(b, now, pen{})
 }
 
-// paintCells writes cells from the cursor on.
-func (t *Terminal) paintCells(b []byte, cells []cell, now pen) ([]byte, pen) {
+// paintCells writes cells from the cursor on. With through, the cursor ends
+// behind them even where the last ones were never written.
+func (t *Terminal) paintCells(b []byte, cells []cell, now pen, through bool) ([]byte, pen) {
 	for i := 0; i < len(cells); {
 		c := cells[i]
 		if c.ch != 0 {
@@ -59,7 +69,7 @@ func (t *Terminal) paintCells(b []byte, cells []cell, now pen) ([]byte, pen) {
 				b = t.paintPen(b, now, p)
 				now = p
 			}
-			b = t.appendChar(b, c.ch)
+			b = t.paintChar(b, c)
 			i++
 			continue
 		}
@@ -73,12 +83,33 @@ func (t *Terminal) paintCells(b []byte, cells []cell, now pen) ([]byte, pen) {
 			now = p
 			b = appendCSI(b, "X", n)
 		}
-		if i+n < len(cells) {
+		if through || i+n < len(cells) {
 			b = appendCSI(b, "C", n)
 		}
 		i += n
 	}
 	return b, now
+}
+
+// paintChar writes a character. Where it would join the one before, which it
+// did not because a control came between, a NUL is put in, which everybody
+// ignores; and so where it is narrower than it would be if written at once,
+// because its last part came late or at the right edge.
+func (t *Terminal) paintChar(b []byte, c cell) []byte {
+	at := len(b)
+	b = t.appendChar(b, c.ch)
+	if c.ch >= utf8.RuneSelf {
+		before, _ := utf8.DecodeLastRune(b[:at])
+		if first, _ := utf8.DecodeRune(b[at:]); mayJoin(before, first, c.width()) {
+			b = slices.Insert(b, at, 0)
+			at++
+		}
+	}
+	if c.ch&clusterBit != 0 && !c.lead() && t.naturallyWide(b[at:]) {
+		_, n := utf8.DecodeRune(b[at:])
+		b = slices.Insert(b, at+n, 0)
+	}
+	return b
 }
 
 // paintPen changes the pen from one style to another.
@@ -97,15 +128,8 @@ func (t *Terminal) paintPen(b []byte, from, to pen) []byte {
 	return append(b, 'm')
 }
 
-// paintTabs sets the tab stops, where they are not at every eighth column.
+// paintTabs sets the tab stops.
 func (t *Terminal) paintTabs(b []byte) []byte {
-	usual := true
-	for i, set := range t.tabs {
-		usual = usual && set == (i > 0 && i%8 == 0)
-	}
-	if usual {
-		return b
-	}
 	b = append(b, "\x1b[3g"...)
 	for i, set := range t.tabs {
 		if set {
@@ -133,10 +157,10 @@ func (t *Terminal) paintCursor(b []byte, s savedCursor) []byte {
 			x--
 		}
 		b = appendCSI(b, "H", y+1, x+1)
-		b = append(b, "\x0f\x1b(B"...)
+		b = append(b, "\x0f\x1b(B\x1b[0m\x1b]8;;\x1b\\"...)
 		if c := r.cells[x]; c.ch != 0 {
 			b = t.paintPen(b, pen{}, c.pen())
-			b = t.appendChar(b, c.ch)
+			b = t.paintChar(b, c)
 			b = t.paintPen(b, c.pen(), pen{})
 		}
 	} else {
@@ -184,8 +208,13 @@ func (t *Terminal) paintModes(b []byte) []byte {
 	} else {
 		b = append(b, "\x1b[?25h"...)
 	}
+	return appendKeys(b, t.screen.keys)
+}
+
+// appendKeys sets a screen's keyboard flags. The rest of its stack is not told.
+func appendKeys(b []byte, k keyStack) []byte {
 	b = append(b, "\x1b[="...)
-	b = strconv.AppendInt(b, int64(t.screen.keys.flags()), 10)
+	b = strconv.AppendInt(b, int64(k.flags()), 10)
 	return append(b, ";1u"...)
 }
 

@@ -77,9 +77,10 @@ type Terminal struct {
 	widths    *widthTable
 	segments  *graphemes.Iterator[[]byte]
 	graphics  []rune
-	cluster   []byte // scratch
-	moved     []*row // scratch
-	reflowing bool   // cells are out of the sweeps' sight
+	cluster   []byte   // scratch
+	probe     [16]byte // scratch
+	moved     []*row   // scratch
+	reflowing bool     // cells are out of the sweeps' sight
 
 	pins                 map[Pin]*pinState
 	newestPin, oldestPin uint64
