@@ -9,6 +9,8 @@ package process
 
 import (
 	"errors"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -50,4 +52,27 @@ type Process struct {
 type TTY struct {
 	Echo      bool // what is typed shows
 	Canonical bool // the program gets whole lines
+}
+
+// Name returns the name of a process's program without path or login dash:
+// the system's, or its whole form from the command line where the system cut it.
+func Name(pid int) (string, error) {
+	p, err := Lookup(pid)
+	if err != nil {
+		return "", err
+	}
+	if len(p.Argv) > 0 {
+		if whole := strings.TrimPrefix(filepath.Base(p.Argv[0]), "-"); len(p.Name) >= 15 && strings.HasPrefix(whole, p.Name) {
+			return whole, nil
+		}
+	}
+	return strings.TrimPrefix(p.Name, "-"), nil
+}
+
+// args cuts a command line, each of whose words ends with NUL, as the system hands it out.
+func args(line []byte) []string {
+	if len(line) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 }

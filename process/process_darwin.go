@@ -1,0 +1,164 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/sys/unix"
+)
+
+// The states of sys/proc.h that matter here.
+const (
+	stateStop   = 4 // SSTOP
+	stateZombie = 5 // SZOMB
+)
+
+// noDevice is NODEV of sys/types.h: no controlling terminal.
+const noDevice = -1
+
+// patience bounds what gopsutil asks the kernel for one process.
+const patience = 2 * time.Second
+
+// Lookup returns what is known of a process. ErrGone when there is none.
+func Lookup(pid int) (Process, error) {
+	k, err := kinfo(pid)
+	if err != nil {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
+	}
+	p := describe(k)
+	if again, err := kinfo(pid); err != nil || again.Proc.P_starttime != k.Proc.P_starttime {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, ErrGone) // what was read may be of two processes
+	}
+	return p, nil
+}
+
+// Foreground returns the foreground process group of the terminal that a process
+// runs on. ErrGone when there is no such process, ErrNoTTY when it has no
+// terminal, or its terminal no foreground group.
+func Foreground(shellPID int) (pgid int, err error) {
+	k, err := kinfo(shellPID)
+	if err == nil && (k.Eproc.Tdev == noDevice || k.Eproc.Tpgid <= 0) {
+		err = ErrNoTTY
+	}
+	if err != nil {
+		return 0, fmt.Errorf("foreground of process %d: %w", shellPID, err)
+	}
+	return int(k.Eproc.Tpgid), nil
+}
+
+// Terminal returns the path of the terminal that a process runs on. ErrNoTTY
+// when it has none, or none with a path.
+func Terminal(pid int) (string, error) {
+	k, err := kinfo(pid)
+	if err != nil {
+		return "", fmt.Errorf("terminal of process %d: %w", pid, err)
+	}
+	if k.Eproc.Tdev != noDevice {
+		paths, _ := filepath.Glob("/dev/tty*")
+		for _, path := range append(paths, "/dev/console") {
+			if rdev, err := terminalDevice(path); err == nil && int32(rdev) == k.Eproc.Tdev {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("terminal of process %d: %w", pid, ErrNoTTY)
+}
+
+// OnTTY returns every process whose controlling terminal is tty, by rising
+// number. ErrNoTTY when tty is not the path of a terminal device.
+func OnTTY(tty string) ([]Process, error) {
+	device, err := terminalDevice(tty)
+	if err != nil {
+		return nil, fmt.Errorf("processes of %s: %w", tty, err)
+	}
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.tty", int(int32(device)))
+	if err != nil {
+		return nil, fmt.Errorf("processes of %s: %w", tty, err)
+	}
+	return list(all, func(unix.KinfoProc) bool { return true }), nil
+}
+
+// Children returns the processes that a process is the parent of, by rising
+// number. None when there is no such process.
+func Children(pid int) ([]Process, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, fmt.Errorf("children of process %d: %w", pid, err)
+	}
+	return list(all, func(k unix.KinfoProc) bool { return int(k.Eproc.Ppid) == pid }), nil
+}
+
+// Reads reports whether a process of a process group is blocked in read(2) on a
+// terminal. known is always false: macOS does not tell without a debugger's rights.
+func Reads(pgid int, tty string) (reads, known bool) { return false, false }
+
+func list(all []unix.KinfoProc, wanted func(unix.KinfoProc) bool) []Process {
+	var some []Process
+	for _, k := range all {
+		if wanted(k) && len(some) < MaxProcesses {
+			some = append(some, describe(k))
+		}
+	}
+	slices.SortFunc(some, func(a, b Process) int { return a.PID - b.PID })
+	return some
+}
+
+// kinfo asks for one process (sysctl kern.proc.pid). An answer without it, or
+// about another, means that it is gone.
+func kinfo(pid int) (unix.KinfoProc, error) {
+	if pid <= 0 || int(int32(pid)) != pid {
+		return unix.KinfoProc{}, ErrGone
+	}
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	switch {
+	case errors.Is(err, unix.EIO), errors.Is(err, unix.ESRCH): // EIO: x/sys's word for an answer of another size
+		return unix.KinfoProc{}, ErrGone
+	case err != nil:
+		return unix.KinfoProc{}, os.NewSyscallError("sysctl kern.proc.pid", err)
+	case int(k.Proc.P_pid) != pid:
+		return unix.KinfoProc{}, ErrGone
+	}
+	return *k, nil
+}
+
+// describe adds what kinfo_proc does not say. What may not be read is left empty.
+func describe(k unix.KinfoProc) Process {
+	name, _, _ := bytes.Cut(k.Proc.P_comm[:], []byte{0})
+	p := Process{
+		PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid),
+		Name: string(name), Start: time.Unix(k.Proc.P_starttime.Unix()), State: Running,
+	}
+	switch k.Proc.P_stat {
+	case stateStop:
+		p.State = Stopped
+	case stateZombie:
+		p.State = Zombie
+		return p
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	other := &gopsutil.Process{Pid: k.Proc.P_pid}
+	if argv, err := other.CmdlineSliceWithContext(ctx); err == nil {
+		p.Argv = capped(argv)
+	}
+	p.Cwd, _ = other.CwdWithContext(ctx)
+	return p
+}
+
+// capped cuts a command line to MaxArgv bytes.
+func capped(argv []string) []string {
+	left := MaxArgv
+	for i, a := range argv {
+		if left -= len(a) + 1; left < 0 {
+			return append(argv[:i:i], a[:max(0, len(a)+1+left)])
+		}
+	}
+	return argv
+}

@@ -1,0 +1,202 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// What is read of a file of /proc at most: /proc/stat grows with the number of
+// processors and interrupts, and has btime near its end.
+const (
+	maxStat = 4 << 10
+	maxBoot = 1 << 20
+)
+
+// Lookup returns what is known of a process. ErrGone when there is none.
+func Lookup(pid int) (Process, error) {
+	boot, err := boot()
+	if err != nil {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
+	}
+	s, err := readStat(pid)
+	if err != nil {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
+	}
+	p := s.process(boot)
+	if again, err := readStat(pid); err != nil || again.start != s.start {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, ErrGone) // what was read may be of two processes
+	}
+	return p, nil
+}
+
+// Foreground returns the foreground process group of the terminal that a process
+// runs on. ErrGone when there is no such process, ErrNoTTY when it has no
+// terminal, or its terminal no foreground group.
+func Foreground(shellPID int) (pgid int, err error) {
+	s, err := readStat(shellPID)
+	if err == nil && (s.tty == 0 || s.foreground <= 0) {
+		err = ErrNoTTY
+	}
+	if err != nil {
+		return 0, fmt.Errorf("foreground of process %d: %w", shellPID, err)
+	}
+	return s.foreground, nil
+}
+
+// Terminal returns the path of the terminal that a process runs on. ErrNoTTY
+// when it has none, or none with a path.
+func Terminal(pid int) (string, error) {
+	s, err := readStat(pid)
+	if err != nil {
+		return "", fmt.Errorf("terminal of process %d: %w", pid, err)
+	}
+	for _, path := range ttyPaths(s.tty) {
+		if rdev, err := terminalDevice(path); err == nil && rdev == s.tty {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("terminal of process %d: %w", pid, ErrNoTTY)
+}
+
+// ttyPaths are the places where a device's file may be (devices.txt of Linux).
+func ttyPaths(device uint64) []string {
+	major, minor := device>>8&0xfff, device&0xff|device>>12&0xfff00
+	switch {
+	case major >= 136 && major <= 143: // pts, the only ones that grow past a minor of 255
+		return []string{fmt.Sprintf("/dev/pts/%d", minor+(major-136)*256), fmt.Sprintf("/dev/pts/%d", minor)}
+	case major == 4 && minor < 64:
+		return []string{fmt.Sprintf("/dev/tty%d", minor)}
+	case major == 4:
+		return []string{fmt.Sprintf("/dev/ttyS%d", minor-64)}
+	case major == 5 && minor == 1:
+		return []string{"/dev/console"}
+	}
+	name, err := filepath.EvalSymlinks(fmt.Sprintf("/sys/dev/char/%d:%d", major, minor))
+	if err != nil {
+		return nil
+	}
+	return []string{"/dev/" + filepath.Base(name)}
+}
+
+// OnTTY returns every process whose controlling terminal is tty, by rising
+// number. ErrNoTTY when tty is not the path of a terminal device.
+func OnTTY(tty string) ([]Process, error) {
+	device, err := terminalDevice(tty)
+	if err != nil {
+		return nil, fmt.Errorf("processes of %s: %w", tty, err)
+	}
+	list, err := scan(func(s stat) bool { return s.tty == device })
+	if err != nil {
+		return nil, fmt.Errorf("processes of %s: %w", tty, err)
+	}
+	return list, nil
+}
+
+// Children returns the processes that a process is the parent of, by rising
+// number. None when there is no such process.
+func Children(pid int) ([]Process, error) {
+	list, err := scan(func(s stat) bool { return s.ppid == pid })
+	if err != nil {
+		return nil, fmt.Errorf("children of process %d: %w", pid, err)
+	}
+	return list, nil
+}
+
+// scan looks at every process. Those that end meanwhile are left out.
+func scan(wanted func(stat) bool) ([]Process, error) {
+	boot, err := boot()
+	if err != nil {
+		return nil, err
+	}
+	pids, err := numbers("/proc")
+	if err != nil {
+		return nil, err
+	}
+	var list []Process
+	for _, pid := range pids {
+		if s, err := readStat(pid); err == nil && wanted(s) && len(list) < MaxProcesses {
+			list = append(list, s.process(boot))
+		}
+	}
+	return list, nil
+}
+
+// numbers returns the entries of a folder of /proc that are numbers; they come in rising order.
+func numbers(dir string) ([]int, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, gone(err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, gone(err)
+	}
+	var list []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// process adds what /proc/PID/stat does not say. What may not be read is left empty.
+func (s stat) process(boot int64) Process {
+	p := Process{
+		PID: s.pid, PPID: s.ppid, PGID: s.pgid, Name: s.name,
+		Start: s.started(boot), State: s.stateName(),
+	}
+	if line, err := read(s.file("cmdline"), MaxArgv); err == nil {
+		p.Argv = args(line)
+	}
+	p.Cwd, _ = os.Readlink(s.file("cwd"))
+	return p
+}
+
+func (s stat) file(name string) string { return "/proc/" + strconv.Itoa(s.pid) + "/" + name }
+
+func readStat(pid int) (stat, error) {
+	if pid <= 0 {
+		return stat{}, ErrGone
+	}
+	line, err := read("/proc/"+strconv.Itoa(pid)+"/stat", maxStat)
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(line)
+}
+
+func boot() (int64, error) {
+	text, err := read("/proc/stat", maxBoot)
+	if err != nil {
+		return 0, err
+	}
+	return parseBoot(text)
+}
+
+// read returns the first bytes of a file. ErrGone when its process is.
+func read(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, gone(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	return text, gone(err)
+}
+
+// gone tells the end of a process from other errors: ENOENT at opening, ESRCH
+// at reading.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return ErrGone
+	}
+	return err
+}

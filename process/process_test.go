@@ -1,0 +1,380 @@
+package process
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// testPatience is the longest that a test waits for a process to do its thing.
+const testPatience = 10 * time.Second
+
+// person is a shell on a pseudoterminal, and the hands that type into it.
+type person struct {
+	*testing.T
+	master *os.File
+	tty    string
+	shell  int
+	out    chan string // lines that were printed
+}
+
+// sit starts an interactive bash that knows job control.
+func sit(t *testing.T) *person {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	cmd := exec.Command(bash, "--norc", "--noprofile", "-i")
+	cmd.Env = append(os.Environ(), "PS1=$ ", "TERM=dumb", "HISTFILE=")
+	cmd.Dir = t.TempDir()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	master = pollable(t, master)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{T: t, master: master, tty: slave.Name(), shell: cmd.Process.Pid, out: make(chan string, 1000)}
+	slave.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(p.out)
+		lines := bufio.NewScanner(master)
+		for lines.Scan() {
+			p.out <- strings.TrimSpace(lines.Text())
+		}
+	}()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-p.shell, syscall.SIGKILL)
+		all, _ := OnTTY(p.tty)
+		for _, q := range all {
+			_ = syscall.Kill(q.PID, syscall.SIGKILL)
+		}
+		master.Close()
+		_ = cmd.Wait()
+		for range p.out {
+		}
+		<-done
+	})
+	return p
+}
+
+// pollable returns the same terminal as a file whose Close ends a Read that waits.
+func pollable(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	defer f.Close()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err == nil {
+		err = syscall.SetNonblock(fd, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+func (p *person) types(text string) {
+	p.Helper()
+	if _, err := p.master.WriteString(text); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// reads waits for a line that matches, and returns its first group.
+func (p *person) reads(pattern string) string {
+	p.Helper()
+	re, timeout := regexp.MustCompile(pattern), time.After(testPatience)
+	for {
+		select {
+		case line := <-p.out:
+			if m := re.FindStringSubmatch(line); m != nil {
+				return m[len(m)-1]
+			}
+		case <-timeout:
+			p.Fatalf("no line matches %s", pattern)
+		}
+	}
+}
+
+// sees looks until something is so.
+func (p *person) sees(what string, so func() bool) {
+	p.Helper()
+	timeout, tick := time.After(testPatience), time.NewTicker(5*time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			p.Fatalf("never seen: %s", what)
+		}
+	}
+}
+
+func (p *person) foreground(name string) (pid int) {
+	p.Helper()
+	p.sees(name+" in the foreground", func() bool {
+		group, err := Foreground(p.shell)
+		if err != nil {
+			p.Fatal(err)
+		}
+		got, err := Name(group)
+		pid = group
+		return err == nil && got == name
+	})
+	return pid
+}
+
+func TestForegroundFollowsTheJobs(t *testing.T) {
+	p := sit(t)
+	if got := p.foreground("bash"); got != p.shell {
+		t.Errorf("the shell is %d, the foreground %d", p.shell, got)
+	}
+	p.types("sleep 1000\r")
+	job := p.foreground("sleep")
+	if job == p.shell {
+		t.Error("the job has the shell's group")
+	}
+	q, err := Lookup(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.PID != job || q.PGID != job || q.PPID != p.shell || q.State != Running || !slices.Equal(q.Argv, []string{"sleep", "1000"}) {
+		t.Errorf("got %+v", q)
+	}
+	if ago := time.Since(q.Start); ago < -time.Second || ago > 2*testPatience {
+		t.Errorf("started %v ago", ago)
+	}
+	p.types("\x1a")
+	p.foreground("bash")
+	p.sees("the job stopped", func() bool { q, _ := Lookup(job); return q.State == Stopped })
+	p.types("fg\r")
+	p.foreground("sleep")
+	again, err := Lookup(job)
+	if err != nil || !again.Start.Equal(q.Start) || again.State != Running {
+		t.Errorf("the continued job is %+v (%v), was %+v", again, err, q)
+	}
+	p.types("\x03")
+	p.foreground("bash")
+	if _, err := Lookup(job); !errors.Is(err, ErrGone) {
+		t.Errorf("the interrupted job: %v", err)
+	}
+}
+
+func TestTheTerminalOfAProcessHasAllThatRunsOnIt(t *testing.T) {
+	p := sit(t)
+	p.foreground("bash")
+	got, err := Terminal(p.shell)
+	if err != nil || got != p.tty {
+		t.Errorf("got %q (%v), want %q", got, err, p.tty)
+	}
+	p.types("sleep 1001 & sleep 1002 & setsid sh -c 'echo sid=$$; exec sleep 1003' &\r")
+	apart, _ := strconv.Atoi(p.reads(`^sid=(\d+)`))
+	t.Cleanup(func() { _ = syscall.Kill(apart, syscall.SIGKILL) })
+	if _, err := Terminal(apart); !errors.Is(err, ErrNoTTY) {
+		t.Errorf("the child in its own session: %v", err)
+	}
+	if _, err := Foreground(apart); !errors.Is(err, ErrNoTTY) {
+		t.Errorf("the child in its own session: %v", err)
+	}
+	var argvs []string
+	p.sees("both jobs", func() bool {
+		list, err := OnTTY(p.tty)
+		if err != nil {
+			t.Fatal(err)
+		}
+		argvs = nil
+		for _, q := range list {
+			argvs = append(argvs, strings.Join(q.Argv[:min(len(q.Argv), 2)], " "))
+		}
+		return slices.Contains(argvs, "sleep 1001") && slices.Contains(argvs, "sleep 1002") && len(argvs) == 3
+	})
+	if slices.Contains(argvs, "sleep 1003") {
+		t.Errorf("on the terminal: %q", argvs)
+	}
+	children, err := Children(p.shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, q := range children {
+		names = append(names, strings.Join(q.Argv, " "))
+		if q.PPID != p.shell {
+			t.Errorf("child %+v", q)
+		}
+	}
+	if want := []string{"sleep 1001", "sleep 1002"}; !slices.Equal(names, want) {
+		t.Errorf("children: %q, want %q", names, want)
+	}
+}
+
+func TestFlagsTellAPasswordFromALineAndAnEditor(t *testing.T) {
+	p := sit(t)
+	flags := func(what string, want TTY) {
+		t.Helper()
+		p.sees(what, func() bool {
+			got, err := Flags(p.tty)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got == want
+		})
+	}
+	flags("the line editor", TTY{})
+	p.types("cat\r")
+	flags("a program that reads lines", TTY{Echo: true, Canonical: true})
+	p.types("\x04")
+	flags("the line editor again", TTY{})
+	p.types("read -s password\r")
+	flags("a password", TTY{Canonical: true})
+	p.types("x\r")
+	flags("the line editor after the password", TTY{})
+	p.types("stty raw -echo; sleep 1000\r")
+	p.foreground("sleep")
+	flags("a raw terminal", TTY{})
+}
+
+func TestReadsFindsTheProgramThatWaitsForInput(t *testing.T) {
+	p := sit(t)
+	p.foreground("bash")
+	p.types("cat\r")
+	cat := p.foreground("cat")
+	if _, known := Reads(cat, p.tty); !known {
+		t.Skip("this system does not tell")
+	}
+	p.sees("cat reads", func() bool { reads, known := Reads(cat, p.tty); return reads && known })
+	p.types("\x04")
+	p.foreground("bash")
+	p.types("cat < /dev/tty\r")
+	cat = p.foreground("cat")
+	p.sees("cat reads /dev/tty", func() bool { reads, known := Reads(cat, p.tty); return reads && known })
+	p.types("\x04")
+	p.foreground("bash")
+	p.types("sleep 1000 | cat\r")
+	job := p.foreground("sleep")
+	p.sees("cat in the group", func() bool { children, _ := Children(p.shell); return len(children) == 2 })
+	if reads, known := Reads(job, p.tty); reads || !known {
+		t.Errorf("a cat that reads a pipe: %v, known %v", reads, known)
+	}
+	if reads, known := Reads(cat, "/dev/null"); reads {
+		t.Errorf("of another terminal: %v, known %v", reads, known)
+	}
+}
+
+func TestAZombieIsNotTakenForALiveProcess(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	p := &person{T: t}
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	p.sees("the zombie", func() bool { q, err := Lookup(pid); return err == nil && q.State == Zombie })
+	q, err := Lookup(pid)
+	if err != nil || q.Argv != nil || q.Name != "sleep" {
+		t.Errorf("got %+v (%v)", q, err)
+	}
+	_ = cmd.Wait()
+	if _, err := Lookup(pid); !errors.Is(err, ErrGone) {
+		t.Errorf("after it was collected: %v", err)
+	}
+}
+
+func TestAnUglyNameAndALongCommandLineAreRead(t *testing.T) {
+	dir := t.TempDir()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("no sleep")
+	}
+	sleep, _ = filepath.EvalSymlinks(sleep)
+	program, err := os.ReadFile(sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ugly := filepath.Join(dir, "a) S 1 (b c")
+	if err := os.WriteFile(ugly, program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(ugly, slices.Repeat([]string{"1000"}, 30000)...)
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Skip(err) // the files of a temporary folder may not be run
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	q, err := Lookup(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(strings.Join(q.Argv, " "))
+	if q.Name != "a) S 1 (b c" || q.PPID != os.Getpid() || q.Cwd != dir || size > MaxArgv || size < MaxArgv-10 {
+		t.Errorf("got name %q, parent %d, folder %q, %d bytes of command line", q.Name, q.PPID, q.Cwd, size)
+	}
+}
+
+func TestWhatIsNoTerminalIsSaidToBeNone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"", "pts/0", file, "/dev/null", "/dev/nosuch", "/dev/../etc/passwd", "/dev", "\x00"} {
+		if _, err := Flags(path); path != "\x00" && !errors.Is(err, ErrNoTTY) {
+			t.Errorf("flags of %q: %v", path, err)
+		}
+	}
+	for _, pid := range []int{0, -1, 1 << 30, 1 << 40} {
+		if _, err := Lookup(pid); !errors.Is(err, ErrGone) {
+			t.Errorf("process %d: %v", pid, err)
+		}
+		if _, err := Foreground(pid); !errors.Is(err, ErrGone) {
+			t.Errorf("foreground of %d: %v", pid, err)
+		}
+	}
+}
+
+func TestThisProcessKnowsItself(t *testing.T) {
+	q, err := Lookup(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, _ := os.Getwd()
+	if q.PID != os.Getpid() || q.PPID != os.Getppid() || q.PGID != syscall.Getpgrp() || q.Cwd != dir || !slices.Equal(q.Argv, os.Args) {
+		t.Errorf("got %+v", q)
+	}
+	children, err := Children(os.Getppid())
+	if err != nil || !slices.ContainsFunc(children, func(c Process) bool { return c.PID == q.PID }) {
+		t.Errorf("the parent's children are %+v (%v)", children, err)
+	}
+}
+
+func BenchmarkForeground(b *testing.B) {
+	for b.Loop() {
+		_, _ = Foreground(os.Getpid())
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	for b.Loop() {
+		_, _ = Lookup(os.Getpid())
+	}
+}
+
+func BenchmarkChildren(b *testing.B) {
+	for b.Loop() {
+		_, _ = Children(os.Getpid())
+	}
+}
