@@ -87,10 +87,15 @@ func New(o Options) *Server {
 		o.Version = "dev"
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "termpilot", Title: "termpilot", Version: o.Version}, &mcp.ServerOptions{
+	self := mcp.InitializeResult{
+		ServerInfo:   &mcp.Implementation{Name: "termpilot", Title: "termpilot", Version: o.Version},
 		Instructions: instructions,
-		Logger:       s.log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list never changes
+	}
+	s.mcp = mcp.NewServer(self.ServerInfo, &mcp.ServerOptions{
+		Instructions: self.Instructions,
+		Capabilities: self.Capabilities,
+		Logger:       s.log,
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = listTTL, "private" },
 	})
 	for _, t := range table {
@@ -100,7 +105,7 @@ func New(o Options) *Server {
 		s.tools = append(s.tools, t)
 		s.mcp.AddTool(t.definition(), s.handler(t))
 	}
-	wire.Guard(s.mcp, s.log)
+	wire.Guard(s.mcp, self, s.log)
 	s.mcp.AddReceivingMiddleware(describeFaults)
 	return s
 }

@@ -13,15 +13,14 @@ type createWindowIn struct {
 	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the environment" max:"128"`
 	Profile string            `json:"profile,omitempty" jsonschema:"Default, or on the host a shell: bash, zsh, fish" max:"256"`
 	Name    string            `json:"name,omitempty" jsonschema:"a name to know it by" max:"256"`
-	Rows    int               `json:"rows,omitempty" min:"2" max:"1000"`
-	Columns int               `json:"columns,omitempty" min:"10" max:"1000"`
+	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells" min:"2" max:"1000"`
+	Columns int               `json:"columns,omitempty" jsonschema:"width in cells" min:"10" max:"1000"`
 	Focus   bool              `json:"focus" jsonschema:"take the person's focus" default:"false"`
 }
 
 var createWindow = define(head{
 	name: "create_window", title: "Open a terminal window", set: layout, access: writes, destroys: true, reaches: true,
 	about: "Open a window with a new session and return the session.",
-	doing: "Opening a terminal", done: "Opened a terminal",
 }, func(ctx context.Context, c call, in createWindowIn) (pilot.SessionInfo, error) {
 	return c.pilot.Open(ctx, pilot.OpenRequest{
 		Backend: in.Backend, Command: in.Command, Cwd: in.Cwd, Env: in.Env, Profile: in.Profile,
@@ -29,4 +28,4 @@ var createWindow = define(head{
 	})
 }, func(s pilot.SessionInfo) (line, text string) {
 	return "opened session " + oneLine(s.SessionID), sessionLine(s)
-})
+}).as("readiness", "list_sessions")

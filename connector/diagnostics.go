@@ -13,7 +13,6 @@ type diagnosticsIn struct{}
 var diagnostics = define(head{
 	name: "diagnostics", title: "Diagnose termpilot", set: core, access: reads,
 	about: "Check termpilot's parts: what is wrong, how that is known, what to do next.",
-	doing: "Checking termpilot", done: "Checked termpilot",
 }, func(ctx context.Context, c call, _ diagnosticsIn) (doctor.Report, error) {
 	return doctor.Run(ctx, c.checks), nil
 }, func(r doctor.Report) (line, text string) {

@@ -11,9 +11,8 @@ type getCurrentSessionIn struct{}
 var getCurrentSession = define(head{
 	name: "get_current_session", title: "Get the current session", set: core, access: reads,
 	about: "The session that has the person's focus. Fails with no_current_session when none has.",
-	doing: "Finding the current terminal", done: "Found the current terminal",
 }, func(ctx context.Context, c call, _ getCurrentSessionIn) (pilot.SessionInfo, error) {
 	return c.pilot.Current(ctx)
 }, func(s pilot.SessionInfo) (line, text string) {
 	return "current session " + oneLine(s.SessionID), sessionLine(s)
-})
+}).as("readiness", "list_sessions")

@@ -15,7 +15,6 @@ type listSessionsIn struct {
 var listSessions = define(head{
 	name: "list_sessions", title: "List terminal sessions", set: core, access: reads,
 	about: "List live terminal sessions with exact ids and whether each is ready for a command. Starts nothing.",
-	doing: "Looking at the terminals", done: "Listed the terminals",
 }, func(ctx context.Context, c call, in listSessionsIn) (pilot.Listing, error) {
 	return c.pilot.Sessions(ctx, in.Backend)
 }, func(l pilot.Listing) (line, text string) {

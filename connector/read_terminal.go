@@ -8,10 +8,10 @@ import (
 )
 
 type readTerminalIn struct {
-	SessionID string       `json:"session_id" jsonschema:"exact id" min:"1" max:"256"`
+	SessionID string       `json:"session_id" jsonschema:"exact id"`
 	Source    pilot.Source `json:"source" jsonschema:"since: what came after cursor; command: the output of run_id or of the last command" enum:"screen,history,all,since,command" default:"screen"`
-	Cursor    string       `json:"cursor,omitempty" jsonschema:"for since: cursor of an earlier read" max:"1024"`
-	RunID     string       `json:"run_id,omitempty" jsonschema:"for command" max:"256"`
+	Cursor    string       `json:"cursor,omitempty" jsonschema:"for since: cursor of an earlier read"`
+	RunID     string       `json:"run_id,omitempty" jsonschema:"for command"`
 	MaxLines  int          `json:"max_lines" jsonschema:"most lines" min:"1" max:"2000" default:"200"`
 	MaxChars  int          `json:"max_chars" jsonschema:"most characters" min:"1" max:"131072" default:"32768"`
 	Reduce    bool         `json:"reduce" jsonschema:"shorten repetition and noise" default:"true"`
@@ -20,7 +20,6 @@ type readTerminalIn struct {
 var readTerminal = define(head{
 	name: "read_terminal", title: "Read a terminal", set: core, access: reads,
 	about: "Read a session's text. No read disturbs another: source=since takes and returns a cursor.",
-	doing: "Reading the terminal", done: "Read the terminal",
 }, func(ctx context.Context, c call, in readTerminalIn) (pilot.ReadResult, error) {
 	return c.pilot.Read(ctx, pilot.ReadRequest{
 		SessionID: in.SessionID, Source: in.Source, Cursor: in.Cursor, RunID: in.RunID,
@@ -32,7 +31,7 @@ var readTerminal = define(head{
 		line += ", cursor " + oneLine(r.Cursor)
 	}
 	return line + leftOut(r.Omitted, r.TruncatedHead), r.Content
-})
+}).as("readiness", "list_sessions")
 
 // leftOut says what an answer does not hold.
 func leftOut(o pilot.Omitted, head bool) string {

@@ -9,7 +9,7 @@ import (
 )
 
 type runCommandIn struct {
-	SessionID string `json:"session_id" jsonschema:"exact id" min:"1" max:"256"`
+	SessionID string `json:"session_id" jsonschema:"exact id"`
 	Command   string `json:"command" jsonschema:"typed as given; several lines and here-documents are fine" min:"1" max:"16384"`
 	Wait      bool   `json:"wait_for_completion" jsonschema:"false: return once submitted" default:"true"`
 	Timeout   int    `json:"timeout_seconds" jsonschema:"how long to wait; the server caps it. The command goes on after it" min:"0" max:"3600" default:"30"`
@@ -21,7 +21,6 @@ type runCommandIn struct {
 var runCommand = define(head{
 	name: "run_command", title: "Run a command", set: core, access: writes, destroys: true, reaches: true,
 	about: "Type a command at a session's proven, empty shell prompt and return its output and exit code. Refused when the session is not ready. status=running: go on with wait_session.",
-	doing: "Running a command", done: "Ran a command",
 }, func(ctx context.Context, c call, in runCommandIn) (pilot.RunResult, error) {
 	return c.pilot.Run(ctx, pilot.RunRequest{
 		SessionID: in.SessionID, Command: in.Command, NoWait: !in.Wait || in.Timeout == 0,

@@ -151,7 +151,7 @@ func (s *schema) MarshalJSON() ([]byte, error) {
 	if s.items != nil {
 		w.add("items", s.items)
 	}
-	if s.kind == "object" && s.values == nil {
+	if s.properties != nil || s.closed {
 		var properties objectWriter
 		var required []string
 		for _, p := range s.properties {

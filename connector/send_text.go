@@ -7,7 +7,7 @@ import (
 )
 
 type sendTextIn struct {
-	SessionID string `json:"session_id" jsonschema:"exact id" min:"1" max:"256"`
+	SessionID string `json:"session_id" jsonschema:"exact id"`
 	Text      string `json:"text" jsonschema:"sent verbatim, no newline added" min:"1" max:"16384"`
 	Paste     bool   `json:"paste" jsonschema:"as one paste, where the program takes it" default:"false"`
 }
@@ -15,7 +15,6 @@ type sendTextIn struct {
 var sendText = define(head{
 	name: "send_text", title: "Type text", set: input, access: writes, destroys: true, reaches: true,
 	about: "Type text into the program that runs in a session. Delivery says nothing of the effect: read afterwards. For shell commands use run_command.",
-	doing: "Typing into the terminal", done: "Typed into the terminal",
 }, func(ctx context.Context, c call, in sendTextIn) (pilot.SendResult, error) {
 	return c.pilot.SendText(ctx, in.SessionID, in.Text, in.Paste)
 }, sendWords)

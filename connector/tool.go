@@ -25,9 +25,6 @@ type head struct {
 	// reach beyond this machine's terminals. Both follow OpenAI's reading of
 	// the hints: what any use may do, the tool may do.
 	destroys, reaches bool
-	// doing and done are what a chat shows while and after the tool runs, at
-	// most 64 characters each.
-	doing, done string
 }
 
 // tool is a row of the table.
@@ -69,6 +66,18 @@ func define[In, Out any](h head, run func(context.Context, call, In) (Out, error
 	return t
 }
 
+// as says that a part of a tool's result looks like that of another tool, in
+// place of spelling it out again: the list of tools is read by every model
+// before its first word.
+func (t tool) as(part, other string) tool {
+	p, ok := t.out.property(part)
+	if !ok {
+		panic(t.name + " has no result " + part)
+	}
+	*p.schema = schema{kind: "object", about: "as in " + other}
+	return t
+}
+
 // definition returns the tool as MCP lists it. All four hints are set: unset
 // ones mean the worst to some clients and the best to others.
 func (t tool) definition() *mcp.Tool {
@@ -76,15 +85,10 @@ func (t tool) definition() *mcp.Tool {
 		Name: t.name, Title: t.title, Description: t.about,
 		InputSchema: t.in, OutputSchema: t.out,
 		Annotations: &mcp.ToolAnnotations{
-			Title:           t.title,
 			ReadOnlyHint:    t.access == reads,
 			DestructiveHint: &t.destroys,
 			IdempotentHint:  t.access == reads,
 			OpenWorldHint:   &t.reaches,
-		},
-		Meta: mcp.Meta{
-			"openai/toolInvocation/invoking": t.doing,
-			"openai/toolInvocation/invoked":  t.done,
 		},
 	}
 }

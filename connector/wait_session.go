@@ -11,7 +11,7 @@ import (
 )
 
 type waitSessionIn struct {
-	RunID      string          `json:"run_id,omitempty" jsonschema:"from run_command; or give session_ids" max:"256"`
+	RunID      string          `json:"run_id,omitempty" jsonschema:"from run_command; or give session_ids"`
 	SessionIDs []string        `json:"session_ids,omitempty" jsonschema:"exact ids" min:"1" max:"32"`
 	Mode       string          `json:"mode" jsonschema:"of session_ids" enum:"any,all" default:"any"`
 	Until      pilot.WaitUntil `json:"until" jsonschema:"quiet: no output for a while; exit: the session ended" enum:"command,prompt,text,quiet,exit" default:"command"`
@@ -23,7 +23,6 @@ type waitSessionIn struct {
 var waitSession = define(head{
 	name: "wait_session", title: "Wait for a run or session", set: core, access: reads,
 	about: "Wait for a run, or until any or all sessions reach a state. Types nothing. When time is up, call it again.",
-	doing: "Waiting for the terminal", done: "Waited for the terminal",
 }, func(ctx context.Context, c call, in waitSessionIn) (pilot.WaitResult, error) {
 	if err := in.valid(); err != nil {
 		return pilot.WaitResult{}, err
@@ -32,7 +31,7 @@ var waitSession = define(head{
 		RunID: in.RunID, SessionIDs: in.SessionIDs, All: in.Mode == "all", Until: in.Until,
 		Pattern: in.Pattern, Regex: in.Regex, Timeout: in.timeout(), Reduce: true, Progress: c.progress,
 	})
-}, waitWords)
+}, waitWords).as("run", "run_command")
 
 func (in waitSessionIn) valid() error {
 	no := func(detail, hint string) error {

@@ -93,8 +93,12 @@ func (c *conn) Write(_ context.Context, m jsonrpc.Message) error {
 		return c.send(append(data, '\n'))
 	}
 	number, _ := resp.ID.Raw().(int64)
-	p, ok := c.flight.land(number)
-	if !ok || p.id == nil {
+	p, ok := c.flight.take(number)
+	if !ok {
+		return nil
+	}
+	defer c.flight.land(p)
+	if p.id == nil {
 		return nil
 	}
 	a := answer{}

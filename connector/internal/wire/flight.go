@@ -35,7 +35,8 @@ type flight struct {
 	mu     sync.Mutex
 	room   sync.Cond
 	last   int64
-	bytes  int
+	open   int // calls admitted and not landed
+	bytes  int // their size
 	calls  map[int64]*pending
 	byKey  map[string]int64
 	closed bool
@@ -52,7 +53,7 @@ func newFlight() *flight {
 func (f *flight) admit(p *pending) (number int64, used, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for !f.closed && (len(f.calls) >= maxCalls || f.bytes > 0 && f.bytes+p.size > maxBytes) {
+	for !f.closed && (f.open >= maxCalls || f.bytes > 0 && f.bytes+p.size > maxBytes) {
 		f.room.Wait()
 	}
 	if f.closed {
@@ -65,6 +66,7 @@ func (f *flight) admit(p *pending) (number int64, used, ok bool) {
 	}
 	f.last++
 	f.calls[f.last] = p
+	f.open++
 	f.bytes += p.size
 	if p.id != nil {
 		f.byKey[p.key] = f.last
@@ -72,8 +74,10 @@ func (f *flight) admit(p *pending) (number int64, used, ok bool) {
 	return f.last, false, true
 }
 
-// land removes a call that is being answered.
-func (f *flight) land(number int64) (pending, bool) {
+// take returns a call that is being answered. Its id may be used again from
+// here on, since the client can do so as soon as it has the answer; its room
+// is free after land.
+func (f *flight) take(number int64) (pending, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, ok := f.calls[number]
@@ -84,9 +88,16 @@ func (f *flight) land(number int64) (pending, bool) {
 	if f.byKey[p.key] == number {
 		delete(f.byKey, p.key)
 	}
+	return *p, true
+}
+
+// land gives back the room of a call that was taken, once its answer has left.
+func (f *flight) land(p pending) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open--
 	f.bytes -= p.size
 	f.room.Broadcast()
-	return *p, true
 }
 
 // join adds an answer to a batch; the zero answer stands for a call that is
@@ -113,11 +124,11 @@ func (f *flight) cancel(id json.RawMessage) (int64, bool) {
 	return number, true
 }
 
-// drained waits until no call is open, or until close.
+// drained waits until every call has landed, or until close.
 func (f *flight) drained() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for !f.closed && len(f.calls) > 0 {
+	for !f.closed && f.open > 0 {
 		f.room.Wait()
 	}
 }

@@ -5,42 +5,33 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Guard makes m forgiving: a repeated initialize is answered as the first was,
-// and a panic in a handler costs that one call. log may be nil.
-func Guard(m *mcp.Server, log *slog.Logger) {
+// Guard makes m forgiving: a repeated initialize is answered with self, which
+// is what m says of itself in the first, and a panic in a handler costs that
+// one call. log may be nil.
+func Guard(m *mcp.Server, self mcp.InitializeResult, log *slog.Logger) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	m.AddReceivingMiddleware(survivePanics(log), repeatInitialize())
+	m.AddReceivingMiddleware(survivePanics(log), repeatInitialize(self))
 }
 
-// repeatInitialize answers an initialize on a session that had one, which the
-// SDK refuses. Clients repeat it after they were restarted behind a pipe that
-// was not. What a server says of itself is the same for every session.
-func repeatInitialize() mcp.Middleware {
-	var first atomic.Pointer[mcp.InitializeResult]
+// repeatInitialize answers an initialize on a session that has begun, which
+// the SDK refuses. Clients repeat it after they were restarted behind a pipe
+// that was not.
+func repeatInitialize(self mcp.InitializeResult) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if method != methodInitialize {
+			session, ok := req.GetSession().(*mcp.ServerSession)
+			params, ok2 := req.GetParams().(*mcp.InitializeParams)
+			if method != methodInitialize || !ok || !ok2 || params == nil || session.InitializeParams() == nil {
 				return next(ctx, method, req)
 			}
-			res, err := next(ctx, method, req)
-			if done, ok := res.(*mcp.InitializeResult); ok && err == nil {
-				first.CompareAndSwap(nil, done)
-				return res, nil
-			}
-			known := first.Load()
-			params, ok := req.GetParams().(*mcp.InitializeParams)
-			if known == nil || !ok || params == nil {
-				return res, err
-			}
-			again := *known
+			again := self
 			again.ProtocolVersion = handshake(params.ProtocolVersion)
 			return &again, nil
 		}
