@@ -61,8 +61,7 @@ func sit(t *testing.T) *person {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = syscall.Kill(-p.shell, syscall.SIGKILL)
-		all, _ := OnTTY(p.tty)
+		all, _ := OnTTY(p.tty) // before the shell, since its end frees the terminal
 		for _, q := range all {
 			_ = syscall.Kill(q.PID, syscall.SIGKILL)
 		}
@@ -184,7 +183,7 @@ func TestTheTerminalOfAProcessHasAllThatRunsOnIt(t *testing.T) {
 		t.Errorf("got %q (%v), want %q", got, err, p.tty)
 	}
 	p.types("sleep 1001 & sleep 1002 & setsid sh -c 'echo sid=$$; exec sleep 1003' &\r")
-	apart, _ := strconv.Atoi(p.reads(`^sid=(\d+)`))
+	apart, _ := strconv.Atoi(p.reads(`sid=(\d+)`))
 	t.Cleanup(func() { _ = syscall.Kill(apart, syscall.SIGKILL) })
 	if _, err := Terminal(apart); !errors.Is(err, ErrNoTTY) {
 		t.Errorf("the child in its own session: %v", err)
@@ -316,7 +315,11 @@ func TestAnUglyNameAndALongCommandLineAreRead(t *testing.T) {
 		t.Skip(err) // the files of a temporary folder may not be run
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	q, err := Lookup(cmd.Process.Pid)
+	var q Process
+	(&person{T: t}).sees("the command line", func() bool { // exec(2) sets it after the name
+		q, err = Lookup(cmd.Process.Pid)
+		return err != nil || len(q.Argv) > 0
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
