@@ -88,6 +88,9 @@ func (t *Terminal) restoreCursor() {
 	t.pending = s.pending && t.x == t.columns-1
 	t.charsets, t.shift = s.charsets, s.shift
 	t.modes = t.modes.with(modeOrigin, s.origin)
+	if s.origin {
+		t.y = clamp(t.y, t.top, t.bottom)
+	}
 	t.pen = s.pen
 	x := t.extras.list[t.pen.at>>extraShift]
 	t.link, t.ulColor = x.link, x.color

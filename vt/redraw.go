@@ -146,7 +146,8 @@ func (t *Terminal) paintCursor(b []byte, s savedCursor) []byte {
 	y := s.y
 	if s.origin {
 		b = append(b, "\x1b[?6h"...)
-		y = max(0, y-t.top)
+		s.y = clamp(s.y, t.top, t.bottom) // as DECRC does
+		y = s.y - t.top
 	} else {
 		b = append(b, "\x1b[?6l"...)
 	}
