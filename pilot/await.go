@@ -35,6 +35,7 @@ type awaiting struct {
 	run       run
 	lines     []string // of our text, those that no command has started with yet
 	pasted    bool     // they were one paste
+	untyped   []string // lines to type when the shell asks for them
 	startOnly bool     // return as soon as the command has started
 	progress  *ticker
 
@@ -69,9 +70,13 @@ func (p *Pilot) awaiting(t target, w *watcher, one run) *awaiting {
 func (a *awaiting) current() string { return a.ids[len(a.ids)-1] }
 
 func (a *awaiting) settle(s RunStatus, kind, reason string) {
-	if a.status == "" {
-		a.status, a.kind, a.reason = s, kind, reason
+	if a.status != "" {
+		return
 	}
+	if n := len(a.untyped); n > 0 {
+		reason = joinReasons(reason, count(n, "line")+" of the command "+map[bool]string{true: "was", false: "were"}[n == 1]+" not typed")
+	}
+	a.status, a.kind, a.reason = s, kind, reason
 }
 
 // wait follows the run until its outcome is known or ctx ends.
@@ -102,7 +107,7 @@ func (a *awaiting) giveUp() {
 	switch {
 	case a.ended:
 		a.settle(Completed, "", "")
-	case a.started && a.startOnly, !a.started && a.startOnly:
+	case a.startOnly:
 		a.settle(Submitted, "", "not waited for")
 	default:
 		a.settle(StillRunning, a.probe.kind(), "it has not ended")
@@ -138,7 +143,7 @@ func (a *awaiting) over(exit terminal.Exit) {
 // take feeds one event.
 func (a *awaiting) take(ctx context.Context, e terminal.Event) {
 	now := time.Now()
-	a.activity = now
+	a.activity, a.probe.suspect = now, verdict{}
 	if e.Prompt.ID != "" {
 		a.lastSeen = e.Prompt
 	}
@@ -154,13 +159,14 @@ func (a *awaiting) take(ctx context.Context, e terminal.Event) {
 	case terminal.Continued:
 		if e.Prompt.ID == a.current() || e.Prompt.ID == a.other {
 			a.openAt = now
+			a.typeNext(ctx)
 		}
 	case terminal.Aborted:
 		if e.Prompt.ID == a.current() && !a.started && a.otherAt.IsZero() {
 			a.otherAt = now
 		}
 	case terminal.PromptShown:
-		a.shown(e.Prompt, now)
+		a.shown(ctx, e.Prompt, now)
 	case terminal.State, terminal.Resync:
 		a.look(ctx)
 	}
@@ -206,13 +212,14 @@ func (a *awaiting) end(exit *int, now time.Time) {
 }
 
 // shown is a prompt that stands.
-func (a *awaiting) shown(p terminal.Prompt, now time.Time) {
+func (a *awaiting) shown(ctx context.Context, p terminal.Prompt, now time.Time) {
 	switch {
 	case p.ID == a.current():
 	case a.ended && len(a.lines) == 0:
 		a.settle(Completed, "", "")
 	case a.ended:
-		a.other = p.ID // the next of our lines may start here
+		a.other, a.endedAt = p.ID, now // the next of our lines may start here
+		a.typeNext(ctx)
 	case a.started:
 		a.nested = now
 	default:
@@ -220,6 +227,26 @@ func (a *awaiting) shown(p terminal.Prompt, now time.Time) {
 		if a.otherAt.IsZero() {
 			a.otherAt = now
 		}
+	}
+}
+
+// typeNext types the next line, where the shell takes them one by one.
+func (a *awaiting) typeNext(ctx context.Context) {
+	if len(a.untyped) == 0 || ctx.Err() != nil {
+		return
+	}
+	line := a.untyped[0]
+	a.untyped = a.untyped[1:]
+	sending, cancel := afterwards(ctx)
+	defer cancel()
+	release, err := a.p.locks.acquire(sending, "run", a.t.id(), lockType, "run "+a.run.ID, typePatience)
+	if err == nil {
+		defer release()
+		err = a.t.backend.Send(sending, a.t.id(), []byte(line+"\r"))
+	}
+	if err != nil {
+		a.untyped = append([]string{line}, a.untyped...)
+		a.settle(RunUnknown, "", "a line could not be typed: "+oneLine(err.Error()))
 	}
 }
 

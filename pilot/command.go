@@ -63,24 +63,26 @@ const (
 // it. Where the shell takes pastes it is one paste, so that several lines and
 // tabs arrive as text. Elsewhere a tab or newline is quoted with Ctrl-V, which
 // bash's and zsh's line editors, vi mode too, and the terminal driver's line
-// mode understand. fish pastes the clipboard at Ctrl-V, but runs or continues
-// lines by itself.
-func keystrokes(id terminal.ID, text string, paste terminal.Known, shell string) ([]byte, error) {
+// mode understand. Other shells (fish pastes the clipboard at Ctrl-V) get the
+// first line, and the rest line by line as they ask for it: typed ahead, it
+// could be read by a program and would show in its output.
+func keystrokes(id terminal.ID, text string, paste terminal.Known, shell string) (first []byte, rest []string, err error) {
 	if paste == terminal.Yes {
-		return []byte(pasteStart + text + pasteEnd + "\r"), nil
+		return []byte(pasteStart + text + pasteEnd + "\r"), nil, nil
 	}
 	if !strings.ContainsAny(text, "\t\n") {
-		return []byte(text + "\r"), nil
+		return []byte(text + "\r"), nil, nil
 	}
 	switch shell {
 	case "bash", "zsh":
-		return []byte(strings.NewReplacer("\t", "\x16\t", "\n", "\x16\n").Replace(text) + "\r"), nil
+		return []byte(strings.NewReplacer("\t", "\x16\t", "\n", "\x16\n").Replace(text) + "\r"), nil, nil
 	}
 	if strings.Contains(text, "\t") {
-		return nil, &fault.Error{Op: "run", Session: string(id), Code: fault.InvalidArgument,
+		return nil, nil, &fault.Error{Op: "run", Session: string(id), Code: fault.InvalidArgument,
 			Detail: "this shell takes no paste, and a typed tab would complete a word", Hint: "use spaces in place of tabs"}
 	}
-	return []byte(strings.ReplaceAll(text, "\n", "\r") + "\r"), nil
+	lines := strings.Split(text, "\n")
+	return []byte(lines[0] + "\r"), lines[1:], nil
 }
 
 // linesOf is the lines of a command that have not started yet; nil for a

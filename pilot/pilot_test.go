@@ -146,3 +146,14 @@ func TestRunWaitsForACommandOnlyAsLongAsAsked(t *testing.T) {
 		b.want(*again.Run, Completed, 0, "done")
 	})
 }
+
+func (b bench) sid() terminal.ID { return terminal.ID(b.id) }
+
+// settle lets everything that is under way in the fake happen.
+func (b bench) settle() { synctest.Wait() }
+
+// synctestRun is synctest.Test, named so that tests read evenly.
+func synctestRun(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}

@@ -24,6 +24,11 @@ type probe struct {
 	began time.Time // when the command started
 	last  time.Time
 	full  int // how many times in a row a full-screen program showed
+
+	// suspect is the verdict of the last look. It counts only when a second look
+	// finds the same and no event came in between: the processes may be ahead of
+	// the events.
+	suspect verdict
 }
 
 // due is when the next look is worth its price: often at first, for programs
@@ -33,7 +38,7 @@ func (p *probe) due(now time.Time) time.Time {
 		return now.Add(-1)
 	}
 	every := 150 * time.Millisecond
-	if !p.began.IsZero() && p.last.Sub(p.began) > 3*time.Second {
+	if p.suspect == (verdict{}) && !p.began.IsZero() && p.last.Sub(p.began) > 3*time.Second {
 		every = time.Second
 	}
 	return p.last.Add(every)
@@ -127,9 +132,11 @@ func (a *awaiting) probeRunning(ctx context.Context, now time.Time) {
 	} else {
 		a.probe.full = 0
 	}
-	if v := diagnose(s); v.status != "" {
+	v := diagnose(s)
+	if v.status != "" && v == a.probe.suspect {
 		a.settle(v.status, v.kind, v.reason)
 	}
+	a.probe.suspect = v
 }
 
 // see gathers a sight.
@@ -191,6 +198,9 @@ func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
 		a.look(ctx)
 	case p.State == terminal.Editing && p.Typed == terminal.No && p.Command == "":
 		a.settle(RunUnknown, "", "the shell shows an empty prompt and no trace of the command")
+	case len(a.untyped) > 0:
+		a.sent = now
+		a.typeNext(ctx)
 	case p.State == terminal.Editing && (p.Typed == terminal.Yes || p.Command != ""), p.State == terminal.Continuation:
 		a.settle(Continues, "", "the shell has not taken the line: it wants more of an unfinished command")
 	}

@@ -55,7 +55,7 @@ func (p *Pilot) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 	p.log.Info("command submitted", "run", one.ID, "session", string(t.id()), "prompt", one.Prompts[0])
 
 	a := p.awaiting(t, w, one)
-	a.pasted = one.pasted
+	a.pasted, a.untyped = one.pasted, one.untyped
 	a.progress = newTicker(req.Progress, began)
 	if req.NoWait {
 		a.startOnly = true
@@ -86,13 +86,13 @@ func (p *Pilot) submit(ctx context.Context, t target, one *run, deadline time.Ti
 		w.stop()
 		return nil, err
 	}
-	keys, err := keystrokes(t.id(), one.Command, g.prompt.Paste, p.shellName(t.session))
+	keys, rest, err := keystrokes(t.id(), one.Command, g.prompt.Paste, p.shellName(t.session))
 	if err != nil {
 		w.stop()
 		return nil, err
 	}
 	one.Prompts, one.Began, one.Evidence = []string{g.prompt.ID}, time.Now(), ready.Evidence
-	one.pasted = g.prompt.Paste == terminal.Yes
+	one.pasted, one.untyped = g.prompt.Paste == terminal.Yes, rest
 	if err := p.runs.save(op, *one); err != nil { // on record before the effect
 		w.stop()
 		return nil, err

@@ -21,7 +21,8 @@ type run struct {
 	Prompts  []string
 	Began    time.Time
 	Evidence []string
-	pasted   bool // typed as one paste
+	pasted   bool     // typed as one paste
+	untyped  []string // lines that are typed when the shell asks for them
 
 	// The last outcome that anybody saw.
 	Status RunStatus

@@ -116,6 +116,7 @@ func (v *vigil) closed(ctx context.Context) {
 
 func (v *vigil) take(ctx context.Context, e terminal.Event) {
 	now := time.Now()
+	v.probe.suspect = verdict{}
 	switch e.Kind {
 	case terminal.Gone:
 		if v.c.until == UntilText {
@@ -214,12 +215,15 @@ func (v *vigil) lookAtGate(ctx context.Context, now time.Time) {
 func (v *vigil) lookAtCommand(ctx context.Context, now time.Time) {
 	v.probe.last = now
 	a := &awaiting{p: v.p, t: v.t, activity: v.printed, probe: v.probe}
-	switch d := diagnose(a.see(ctx, now)); d.status {
-	case RunUnknown:
+	d := diagnose(a.see(ctx, now))
+	switch {
+	case d != v.probe.suspect:
+	case d.status == RunUnknown:
 		v.matched(d.reason)
-	case WaitsInput:
+	case d.status == WaitsInput:
 		v.result.Reason, v.final = d.reason, true
 	}
+	v.probe.suspect = d
 }
 
 // scan looks for the pattern in what was printed since the last scan, and at

@@ -1,0 +1,163 @@
+package pilot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"termpilot/reduce"
+	"termpilot/terminal"
+)
+
+// backward reads the newest lines of history, or of history and screen; with
+// a cursor, those before it.
+func (r *reading) backward(ctx context.Context) error {
+	count := min(terminal.MaxRows, 3*r.maxLines()+max(r.t.session.Rows, 64))
+	end := 0
+	if r.req.Cursor == "" {
+		if err := r.ask(ctx, terminal.Range{Kind: terminal.Tail, Count: count}); err != nil {
+			return err
+		}
+		end = lastText(r.lines)
+		if r.req.Source == SourceHistory {
+			for end > 0 && r.lines[end-1].row >= r.shot.Top {
+				end--
+			}
+		}
+	} else {
+		found, err := r.locate(ctx, r.from.row-int64(count), count+contextRows)
+		if err != nil {
+			return err
+		}
+		if !found.ok {
+			r.head = true
+			return nil
+		}
+		end = found.line
+	}
+	first := r.takeBackward(end)
+	at := place(r.t.id(), r.lines, first, 0, r.shot.Columns)
+	var above int64
+	if first < len(r.lines) {
+		above = r.lines[first].row - r.shot.Oldest
+	}
+	switch {
+	case above > 0:
+		r.omitted += int(above)
+		r.more = r.call("source=" + string(r.req.Source) + " cursor=" + at.encode() + r.flags())
+	case r.shot.Oldest > 0:
+		r.head = true
+	}
+	return nil
+}
+
+func (r *reading) flags() string {
+	s := fmt.Sprintf(" reduce=%t", r.req.Reduce)
+	if r.req.MaxLines > 0 {
+		s += fmt.Sprintf(" max_lines=%d", r.req.MaxLines)
+	}
+	if r.req.MaxChars > 0 {
+		s += fmt.Sprintf(" max_chars=%d", r.req.MaxChars)
+	}
+	return s
+}
+
+// takeBackward puts the lines before lines[end] that fit into the budget into
+// r.text, and returns the first of them.
+func (r *reading) takeBackward(end int) (first int) {
+	chars := 0
+	for first = end; first > 0 && end-first < r.maxLines(); first-- {
+		n := utf8.RuneCountInString(r.lines[first-1].text) + 1
+		if chars+n > r.maxChars() && first < end {
+			break
+		}
+		chars += n
+	}
+	var b strings.Builder
+	for i := first; i < end; i++ {
+		b.WriteString(r.lines[i].text)
+		b.WriteByte('\n')
+	}
+	r.text = strings.TrimSuffix(b.String(), "\n")
+	r.shape()
+	return first
+}
+
+// shape brings a page, which is within the budget but for one long line, into
+// the wished form.
+func (r *reading) shape() {
+	o := reduce.Options{MaxChars: r.maxChars(), MaxLines: r.maxLines(), Mask: !r.p.noMask}
+	cut := reduce.Cut(r.text, o)
+	if r.req.Reduce {
+		cut = reduce.Plain(r.text, o)
+	}
+	r.text = cut.Text
+	r.omitted += cut.Dropped
+}
+
+// forward reads a page from a place on, up to end, and leaves the new cursor
+// behind it.
+func (r *reading) forward(ctx context.Context, at found, end terminal.Point, source Source) error {
+	last := lastText(r.lines)
+	i, off, chars := at.line, at.off, 0
+	var b strings.Builder
+	shown := 0
+	for ; i < last && shown < r.maxLines(); i++ {
+		text := r.lines[i].text[offset(r.lines[i].text, off):]
+		if text == "" && off > 0 {
+			off = 0
+			continue
+		}
+		n := utf8.RuneCountInString(text) + 1
+		if room := r.maxChars() - chars; n > room {
+			if shown > 0 {
+				break
+			}
+			text = prefix(text, room) // one line over the whole budget: a part of it
+			b.WriteString(text + "\n")
+			off += room
+			shown++
+			break
+		}
+		b.WriteString(text)
+		b.WriteByte('\n')
+		chars += n
+		off = 0
+		shown++
+	}
+	r.text = reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask}).Text
+	readAll := r.shot.First+int64(len(r.shot.Rows)) >= end.Row
+	if i >= last && readAll {
+		return nil
+	}
+	var next cursor
+	var left int64
+	if i < last {
+		next = place(r.t.id(), r.lines, i, off, r.shot.Columns)
+		left = end.Row - r.lines[i].row
+	} else {
+		next = r.endOfLines()
+		left = end.Row - next.row - 1
+	}
+	r.next = &next
+	r.omitted = max(1, int(left))
+	r.more = r.call("source=" + string(source) + r.runFlag() + " cursor=" + next.encode() + r.flags())
+	return nil
+}
+
+func (r *reading) runFlag() string {
+	if r.req.RunID == "" {
+		return ""
+	}
+	return " run_id=" + r.req.RunID
+}
+
+// endOfLines is the cursor behind the last text of r.lines.
+func (r *reading) endOfLines() cursor {
+	n := lastText(r.lines)
+	if n == 0 {
+		return place(r.t.id(), r.lines, 0, 0, r.shot.Columns)
+	}
+	return place(r.t.id(), r.lines, n-1, utf8.RuneCountInString(r.lines[n-1].text), r.shot.Columns)
+}

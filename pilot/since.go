@@ -1,0 +1,92 @@
+package pilot
+
+import (
+	"context"
+
+	"termpilot/terminal"
+)
+
+// contextRows is how many rows before a cursor's row are read to know it by.
+const contextRows = 64
+
+// found is a cursor's place among r.lines.
+type found struct {
+	line, off int
+	ok        bool // otherwise the text before it is gone
+}
+
+// locate reads rows around a cursor, from first on, and finds its place; when
+// it is not there, in the last rows that one call returns.
+func (r *reading) locate(ctx context.Context, first int64, count int) (found, error) {
+	first = max(0, first)
+	if err := r.ask(ctx, terminal.Range{Kind: terminal.Rows, First: first, Count: min(count, terminal.MaxRows)}); err != nil {
+		return found{}, err
+	}
+	if r.from.row >= r.shot.Oldest {
+		if i, off, ok := r.from.in(r.lines, r.shot.Columns); ok {
+			return found{i, off, true}, nil
+		}
+	}
+	if err := r.ask(ctx, terminal.Range{Kind: terminal.Tail, Count: terminal.MaxRows}); err != nil {
+		return found{}, err
+	}
+	i, off, ok := r.from.in(r.lines, r.shot.Columns)
+	return found{i, off, ok}, nil
+}
+
+// since reads what came after the cursor.
+func (r *reading) since(ctx context.Context) error {
+	at, err := r.locate(ctx, r.from.row-contextRows, terminal.MaxRows)
+	if err != nil {
+		return err
+	}
+	if r.shot.Alternate {
+		return r.sinceFullScreen(ctx)
+	}
+	if !at.ok {
+		r.head = true
+		at.line = r.recent()
+	}
+	if !r.req.Reduce {
+		return r.forward(ctx, at, terminal.Point{Row: r.shot.End}, SourceSince)
+	}
+	start := at
+	if end := r.shot.First + int64(len(r.shot.Rows)); end < r.shot.End {
+		// More is new than one call returns: the newest is shown, the rest counted.
+		if err := r.ask(ctx, terminal.Range{Kind: terminal.Tail, Count: terminal.MaxRows}); err != nil {
+			return err
+		}
+		r.omitted += int(max(0, r.shot.First-r.from.row))
+		start = found{}
+	}
+	r.text = textOf(r.lines, start.line, start.off)
+	r.more = r.call("source=since cursor=" + r.req.Cursor + " reduce=false")
+	r.limit()
+	if r.omitted == 0 {
+		r.more = ""
+	}
+	return nil
+}
+
+// recent is the first of the newest lines that the budget shows.
+func (r *reading) recent() int {
+	return max(0, lastText(r.lines)-r.maxLines())
+}
+
+// sinceFullScreen is the whole screen of a full-screen program if it has
+// changed. The place in the text below it is kept.
+func (r *reading) sinceFullScreen(ctx context.Context) error {
+	if err := r.ask(ctx, terminal.Range{Kind: terminal.Visible}); err != nil {
+		return err
+	}
+	text := r.visible()
+	next := r.from
+	next.screen = max(1, hash32(text))
+	r.next = &next
+	if next.screen == r.from.screen {
+		return nil
+	}
+	r.text = text
+	r.limit()
+	return nil
+}
