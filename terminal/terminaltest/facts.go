@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/process"
+	"termpilot/terminal"
 )
 
 // proc is a pretended process.
@@ -121,6 +122,45 @@ func (f *Fake) Flags(tty string) (process.TTY, error) {
 		}
 	}
 	return process.TTY{}, fmt.Errorf("flags of %s: %w", tty, process.ErrNoTTY)
+}
+
+// Reads is process.Reads for the fake's sessions: known for all of them.
+func (f *Fake) Reads(pgid int, tty string) (reads, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		if s.tty == tty && s.exit == nil {
+			return s.reader != nil && s.reader.pid == pgid, true
+		}
+	}
+	return false, false
+}
+
+// Facts is a fake's process facts with the results in the shape that the pilot asks for.
+type Facts struct{ *Fake }
+
+// Facts returns the process facts of the fake's sessions.
+func (f *Fake) Facts() Facts { return Facts{f} }
+
+// Name is process.Name for the fake's sessions.
+func (f Facts) Name(pid int) (string, error) {
+	p, err := f.Lookup(pid)
+	return p.Name, err
+}
+
+// Flags is [Fake.Flags], one by one.
+func (f Facts) Flags(tty string) (echo, canonical bool, err error) {
+	flags, err := f.Fake.Flags(tty)
+	return flags.Echo, flags.Canonical, err
+}
+
+// Reads is [Fake.Reads] as one value.
+func (f Facts) Reads(pgid int, tty string) terminal.Known {
+	reads, known := f.Fake.Reads(pgid, tty)
+	if !known {
+		return terminal.Unknown
+	}
+	return terminal.KnownOf(reads)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -202,6 +202,9 @@ func TestFakeTellsWhoReads(t *testing.T) {
 				synctest.Wait()
 			}
 			group, job, flags, alternate := look()
+			if got, want := f.Facts().Reads(group, s[0].TTY), terminal.KnownOf(job != "bash"); got != want {
+				t.Errorf("%q: %s reads is %d, want %d", c.typed, job, got, want)
+			}
 			if job != c.job || flags != c.flags || alternate != c.alternate || (group == shell) != (job == "bash") {
 				t.Errorf("%q: got %s %+v alternate %v group %d (shell %d)", c.typed, job, flags, alternate, group, shell)
 			}

@@ -43,7 +43,7 @@ func (p *Program) ReadPassword() (line string, ok bool) {
 
 func (p *Program) readLine(flags process.TTY) (line string, ok bool) {
 	s := p.s
-	s.locked(func() { s.flags, s.isig = flags, true })
+	s.locked(func() { s.flags, s.isig, s.reader = flags, true, p.proc })
 	defer p.cooked()
 	s.await(nil, nil, p, func() bool {
 		for i, c := range s.in {
@@ -62,11 +62,12 @@ func (p *Program) readLine(flags process.TTY) (line string, ok bool) {
 func (p *Program) ReadKey() (key byte) {
 	s := p.s
 	p.Raw()
+	s.locked(func() { s.reader = p.proc })
 	s.await(nil, nil, p, func() bool {
 		if len(s.in) == 0 {
 			return false
 		}
-		key, s.in = s.in[0], s.in[1:]
+		key, s.in, s.reader = s.in[0], s.in[1:], nil
 		return true
 	})
 	return key
@@ -82,7 +83,7 @@ func (p *Program) Raw() {
 func (p *Program) cooked() {
 	p.s.f.mu.Lock()
 	defer p.s.f.mu.Unlock()
-	p.s.flags, p.s.isig = process.TTY{Echo: true, Canonical: true}, true
+	p.s.flags, p.s.isig, p.s.reader = process.TTY{Echo: true, Canonical: true}, true, nil
 }
 
 // Flags sets the terminal's flags until the program's next read or end.
@@ -215,7 +216,7 @@ func (sh *shell) start(text string, script func(*Program) int) (status int) {
 		}
 		s.f.mu.Lock()
 		defer s.f.mu.Unlock()
-		s.foreground = sh.proc
+		s.foreground, s.reader = sh.proc, nil
 		switch {
 		case signalled && sig.sig == 0x1a:
 			p.proc.state = process.Stopped

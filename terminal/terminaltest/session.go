@@ -36,6 +36,7 @@ type session struct {
 	procs      []*proc // of this tty
 	shell      *proc   // the first
 	foreground *proc
+	reader     *proc // the program that is blocked reading the terminal
 
 	prompts []*prompt
 	latest  *prompt // the last one shown
