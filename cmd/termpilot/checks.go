@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"termpilot/doctor"
+	"termpilot/fault"
+	"termpilot/host"
+)
+
+// checks are the questions about this installation's health, in the order in
+// which a person would ask them. None of them starts or changes anything.
+func checks(where host.Location) []doctor.Check {
+	return []doctor.Check{
+		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(where.Home) }},
+		{ID: "host.running", Run: checkHost},
+		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells() }},
+	}
+}
+
+// checkHome says whether termpilot's home can be used, and by nobody else.
+func checkHome(home string) doctor.Result {
+	r := doctor.Result{State: doctor.Pass, Summary: "termpilot's folder is private", Evidence: home}
+	info, err := os.Stat(home)
+	switch {
+	case os.IsNotExist(err):
+		r.Summary = "termpilot's folder is not there yet; it is made when it is needed"
+	case err != nil:
+		r.State, r.Summary, r.Evidence = doctor.Fail, "termpilot's folder cannot be looked at", err.Error()
+		r.Next = "mend the permissions of " + home
+	case !info.IsDir():
+		r.State, r.Summary, r.Next = doctor.Fail, "termpilot's folder is not a folder", "move "+home+" away"
+	case info.Mode().Perm()&0o077 != 0:
+		r.State, r.Summary = doctor.Warn, "others can look into termpilot's folder"
+		r.Evidence = fmt.Sprintf("%s has mode %03o", home, info.Mode().Perm())
+		r.Next = "chmod 700 " + quote(home)
+	}
+	return r
+}
+
+// checkHost says whether the host answers, and is of this version.
+func checkHost(ctx context.Context) doctor.Result {
+	status, err := host.Inspect(ctx)
+	switch {
+	case errors.Is(err, fault.BackendUnavailable):
+		return doctor.Result{State: doctor.Pass, Summary: "the host is not running; it starts when a session is opened", Evidence: err.Error()}
+	case err != nil:
+		return doctor.Result{State: doctor.Fail, Summary: "the host does not answer as it should", Evidence: err.Error(), Next: fault.HintOf(err)}
+	case status.Version != version():
+		return doctor.Result{
+			State: doctor.Warn, Summary: "the host is of another version",
+			Evidence: fmt.Sprintf("host %s, this program %s", status.Version, version()),
+			Next:     "run termpilot host stop when its sessions can end",
+		}
+	}
+	return doctor.Result{
+		State: doctor.Pass, Summary: "the host runs",
+		Evidence: fmt.Sprintf("process %d, %s, socket %s", status.PID, plural(status.Sessions, "session"), status.Socket),
+	}
+}
+
+// checkShells says which of the integrated shells are there.
+func checkShells() doctor.Result {
+	found := installedShells(os.Getenv)
+	if len(found) == 0 {
+		return doctor.Result{
+			State: doctor.Fail, Summary: "no shell with prompt marks is installed",
+			Evidence: "bash, zsh and fish are not on PATH", Next: "install one of bash, zsh and fish",
+		}
+	}
+	return doctor.Result{State: doctor.Pass, Summary: "shells with prompt marks are installed", Evidence: strings.Join(found, ", ")}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+)
+
+// commands returns every command of the program, by its whole path.
+func commands() map[string]*cobra.Command {
+	found := map[string]*cobra.Command{}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		found[cmd.CommandPath()] = cmd
+		for _, child := range cmd.Commands() {
+			visit(child)
+		}
+	}
+	a := &app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard, getenv: func(string) string { return "" }}
+	visit(a.rootCommand())
+	return found
+}
+
+func TestEveryCommandExplainsItself(t *testing.T) { // CLI-4
+	for path, cmd := range commands() {
+		first, _ := firstRune(cmd.Short)
+		switch {
+		case !unicode.IsUpper(first):
+			t.Errorf("%s: help %q does not begin with a capital", path, cmd.Short)
+		case strings.HasSuffix(cmd.Short, "."):
+			t.Errorf("%s: help %q ends with a full stop", path, cmd.Short)
+		case cmd.Example == "":
+			t.Errorf("%s: has no example", path)
+		}
+		for line := range strings.Lines(cmd.Example) {
+			if !strings.Contains(line, "termpilot") {
+				t.Errorf("%s: example %q does not call termpilot", path, strings.TrimSpace(line))
+			}
+		}
+		if cmd.Long != "" && !strings.HasPrefix(cmd.Long, cmd.Short+".\n\n") {
+			t.Errorf("%s: the long help does not go on from the short one", path)
+		}
+	}
+}
+
+func TestEveryFlagIsExplained(t *testing.T) {
+	for path, cmd := range commands() {
+		cmd.InheritedFlags() // merges them, so that their usage is there too
+		for line := range strings.Lines(cmd.LocalFlags().FlagUsages()) {
+			words := strings.Fields(line)
+			if last := words[len(words)-1]; strings.HasPrefix(last, "--") || strings.HasSuffix(last, ".") {
+				t.Errorf("%s: flag without an explanation, or with a full stop: %s", path, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+func TestDataCommandsOfferJSON(t *testing.T) { // CLI-6
+	want := []string{
+		"call", "tools", "sessions", "read", "run", "send", "host start", "host status", "shell check",
+	}
+	for path, cmd := range commands() {
+		_, name, _ := strings.Cut(path, " ")
+		has := cmd.Flags().Lookup("json") != nil
+		if has != slices.Contains(want, name) {
+			t.Errorf("%s: --json is %v", path, has)
+		}
+	}
+}
+
+func firstRune(s string) (rune, bool) {
+	for _, r := range s {
+		return r, true
+	}
+	return 0, false
+}

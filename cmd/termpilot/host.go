@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"termpilot/fault"
+	"termpilot/host"
+	"termpilot/iterm"
+)
+
+func (a *app) hostCommand() *cobra.Command {
+	return group("host", "Look after the headless terminal host",
+		"  termpilot host status\n  termpilot host stop --force",
+		a.hostStartCommand(), a.hostStatusCommand(), a.hostStopCommand(), a.hostServeCommand())
+}
+
+// hostBackend is the client of the host. Only opening a session starts a host.
+func (a *app) hostBackend(logger *slog.Logger) *iterm.Client {
+	return iterm.New(iterm.Options{
+		Name:    "host",
+		Dial:    host.Dial,
+		Start:   func(ctx context.Context) error { _, err := startHost(ctx); return err },
+		Library: "termpilot " + version(),
+		Log:     logger,
+	})
+}
+
+// startHost starts this program once more, as the host.
+func startHost(ctx context.Context) (host.Status, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return host.Status{}, err
+	}
+	return host.Start(ctx, self, "host", "serve")
+}
+
+// hostReport is what host start and host status print.
+type hostReport struct {
+	Running bool `json:"running"`
+	*host.Status
+}
+
+func (a *app) reportHost(status host.Status) error {
+	if a.json {
+		return a.printJSON(hostReport{Running: true, Status: &status})
+	}
+	fmt.Fprintf(a.out, "%s, process %d, since %s, %s\n", a.paint(a.out, green, "running"),
+		status.PID, status.Started.Local().Format(time.DateTime), plural(status.Sessions, "session"))
+	fmt.Fprintf(a.out, "version  %s\nsocket   %s\nlog      %s\n", oneLine(status.Version), status.Socket, status.Log)
+	if status.Version != version() {
+		a.note("the host is of version %s, this program of %s; stop the host to renew it", status.Version, version())
+	}
+	return nil
+}
+
+func (a *app) hostStartCommand() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use:     "start",
+		Short:   "Start the host, unless it runs",
+		Example: "  termpilot host start",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status, err := startHost(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.reportHost(status)
+		},
+	})
+}
+
+func (a *app) hostStatusCommand() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use:     "status",
+		Short:   "Say whether the host runs, and where",
+		Example: "  termpilot host status\n  termpilot host status --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status, err := host.Inspect(cmd.Context())
+			if err == nil {
+				return a.reportHost(status)
+			}
+			if !errors.Is(err, fault.BackendUnavailable) {
+				return err
+			}
+			if a.json {
+				if err := a.printJSON(hostReport{}); err != nil {
+					return err
+				}
+			} else {
+				a.note("the host is not running; it starts when a session is opened")
+			}
+			return &outcome{code: exitGone}
+		},
+	})
+}
+
+func (a *app) hostStopCommand() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "stop",
+		Short:   "Stop the host",
+		Example: "  termpilot host stop\n  termpilot host stop --force",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), 15*time.Second)
+			defer cancel()
+			err := host.Stop(ctx, force)
+			if errors.Is(err, fault.BackendUnavailable) {
+				a.note("the host is not running")
+				return nil
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "also when sessions live: their programs are ended")
+	return cmd
+}
+
+func (a *app) hostServeCommand() *cobra.Command {
+	var idle time.Duration
+	var level string
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Be the host, in the foreground",
+		Example: "  termpilot host serve --log-level debug",
+		Args:    cobra.NoArgs,
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			logger, err := a.logger(level)
+			if err != nil {
+				return usage(err)
+			}
+			return host.Serve(cmd.Context(), host.Options{Version: version(), Idle: idle, Log: logger})
+		},
+	}
+	cmd.Flags().DurationVar(&idle, "idle", 0, "leave after this long without sessions and clients (default 30m)")
+	cmd.Flags().StringVar(&level, "log-level", "info", "what to tell on standard error: debug, info, warn or error")
+	return cmd
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,27 @@
+// Command termpilot lets ChatGPT and MCP clients see and safely drive a
+// person's terminals.
+//
+// This package is words and wiring: it parses flags, calls one function of
+// another package and prints what that returns. The promises are in
+// specs/cli.md.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	os.Exit(Main())
+}
+
+// Main is the whole program, but for leaving it: tests call it in a process of
+// their own. It returns the exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	a := &app{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv}
+	return a.run(ctx, os.Args[1:])
+}

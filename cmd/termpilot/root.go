@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"termpilot/fault"
+)
+
+// app is one invocation: its streams and environment, and what its flags said.
+type app struct {
+	in     io.Reader
+	out    io.Writer
+	errs   io.Writer
+	getenv func(string) string
+
+	json    bool // --json
+	started bool // the command line was understood, and the command runs
+}
+
+// run carries out one command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.errs)
+	at, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	hint := fault.HintOf(err)
+	if !a.started {
+		err = usage(err)
+	}
+	code := exitCode(err)
+	if code == exitUsage && hint == "" {
+		hint = fmt.Sprintf("see %s --help", at.CommandPath())
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	if err.Error() != "" {
+		a.complain(err, hint)
+	}
+	return code
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "termpilot",
+		Short: "Let MCP clients see and safely drive your terminals",
+		Long: "Let MCP clients see and safely drive your terminals.\n\n" +
+			"Without arguments, and with standard input not a terminal, it is an MCP server over stdio.",
+		Example:       "  termpilot demo\n  termpilot run -- make test\n  claude mcp add termpilot -- termpilot serve",
+		Version:       version(),
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.started = true
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	serve := a.serveCommand()
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if a.interactive() {
+			return cmd.Help()
+		}
+		serve.SetContext(cmd.Context())
+		return serve.RunE(serve, nil)
+	}
+	root.SetVersionTemplate("termpilot {{.Version}}\n")
+	root.SetHelpCommand(a.helpCommand(root))
+	root.AddCommand(
+		a.demoCommand(), serve, a.callCommand(), a.toolsCommand(),
+		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(),
+		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.completionCommand(),
+	)
+	return root
+}
+
+// group is a command that only holds others.
+func group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: example, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// withJSON gives a command that prints data its --json flag.
+func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object (\"v\": 1)")
+	return cmd
+}
+
+func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Explain a command",
+		Example: "  termpilot help run",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage(fmt.Errorf("unknown command %q", args))
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+func (a *app) completionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:       "completion bash|zsh|fish",
+		Short:     "Print the completion script of a shell",
+		Example:   "  termpilot completion fish > ~/.config/fish/completions/termpilot.fish",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"bash", "zsh", "fish"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch args[0] {
+			case "bash":
+				return cmd.Root().GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return cmd.Root().GenZshCompletion(a.out)
+			default:
+				return cmd.Root().GenFishCompletion(a.out, true)
+			}
+		},
+	}
+}
+
+// interactive reports whether a person may sit at the standard input.
+func (a *app) interactive() bool {
+	f, ok := a.in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

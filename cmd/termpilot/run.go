@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"termpilot/fault"
+	"termpilot/pilot"
+	"termpilot/terminal"
+)
+
+// runFlags is what the flags of run say.
+type runFlags struct {
+	session string
+	profile string
+	cwd     string
+	keep    bool
+	raw     bool
+	timeout time.Duration
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var s settings
+	var f runFlags
+	var r pilot.RunRequest
+	cmd := &cobra.Command{
+		Use:   "run -- COMMAND [WORD…]",
+		Short: "Run a command at a session's prompt and print its output",
+		Long: "Run a command at a session's prompt and print its output.\n\n" +
+			"One word is a line for the shell, as typed; several are quoted, so that the shell sees the same words.\n" +
+			"Without --session it opens a session for the command, and closes it after the command has ended.\n" +
+			"Exit codes: 0 the command's was 0, 1 it was another or is not known, 3 the time was over,\n" +
+			"4 the session ended, 5 it goes on or waits for input, 7 refused.",
+		Example: "  termpilot run -- git status\n" +
+			"  termpilot run --session ID --timeout 5m -- 'make test | tail'",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Command, r.Reduce, r.Timeout = shellLine(args), !f.raw, f.timeout
+			if s.maxWait = f.timeout; f.timeout <= 0 {
+				return usage(errors.New("--timeout must be longer than 0; --no-wait does not wait"))
+			}
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			return a.runIn(cmd.Context(), d, f, r)
+		},
+	}
+	s.flags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.session, "session", "", "the session to run it in; otherwise one of its own")
+	flags.StringVar(&f.profile, "profile", "", "without --session: the shell, such as zsh (default: the login shell)")
+	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in")
+	flags.BoolVar(&f.keep, "keep", false, "without --session: leave the session open")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to wait; the command goes on after it")
+	flags.BoolVar(&r.NoWait, "no-wait", false, "return when the command was submitted")
+	flags.BoolVar(&r.Force, "force", false, "run it although it looks destructive")
+	flags.IntVar(&r.MaxChars, "max-chars", 0, "most characters of output (default 32768)")
+	flags.BoolVar(&f.raw, "raw", false, "leave nothing out of long output but by --max-chars")
+	return a.withJSON(cmd)
+}
+
+// runIn runs the command in the session that f names or in a new one, prints
+// what came of it and returns the outcome.
+func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest) error {
+	r.SessionID = f.session
+	if f.session == "" {
+		opened, err := openReady(ctx, d.pilot, f)
+		if err != nil {
+			return err
+		}
+		r.SessionID = opened
+	}
+	result, err := d.pilot.Run(ctx, r)
+	if f.session == "" {
+		over := err != nil && ctx.Err() == nil || result.Status == pilot.Completed || result.Status == pilot.Rejected
+		switch {
+		case result.Status == pilot.SessionEnded:
+		case over && !f.keep:
+			err = errors.Join(err, closeSession(ctx, d, r.SessionID))
+		default:
+			a.note("the session is %s", r.SessionID)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(result)
+	} else {
+		err = a.printText(result.Output)
+	}
+	return errors.Join(err, a.outcomeOf(result))
+}
+
+// openReady opens a session and waits until its shell can be typed at.
+func openReady(ctx context.Context, p *pilot.Pilot, f runFlags) (string, error) {
+	opened, err := p.Open(ctx, pilot.OpenRequest{Profile: f.profile, Cwd: f.cwd, Name: "termpilot run"})
+	if err != nil {
+		return "", err
+	}
+	if opened.Readiness.State == pilot.Ready {
+		return opened.SessionID, nil
+	}
+	_, err = p.Wait(ctx, pilot.WaitRequest{SessionIDs: []string{opened.SessionID}, Until: pilot.UntilPrompt, Timeout: f.timeout})
+	return opened.SessionID, err
+}
+
+// closeSession closes a session of run's own. One that is gone already is closed.
+func closeSession(ctx context.Context, d *deck, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := d.host.Close(ctx, terminal.ID(id), terminal.Hangup)
+	if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
+		return nil
+	}
+	return err
+}
+
+// outcomeOf says with which code a run ends, and tells why when that is not
+// plain from its output.
+func (a *app) outcomeOf(r pilot.RunResult) error {
+	if r.TruncatedHead {
+		a.note("the first lines are no longer kept by the terminal")
+	}
+	if r.Omitted.Lines > 0 {
+		a.note("%d lines left out; see --max-chars and --raw", r.Omitted.Lines)
+	}
+	told := func(code int, format string, args ...any) error {
+		return &outcome{code: code, cause: fmt.Errorf(format, args...)}
+	}
+	switch r.Status {
+	case pilot.Completed:
+		switch {
+		case r.ExitCode == nil:
+			return told(exitFailed, "run: the exit code is not known: %s", r.ExitReason)
+		case *r.ExitCode != 0:
+			return told(exitFailed, "run: the command ended with exit code %d", *r.ExitCode)
+		}
+		return nil
+	case pilot.Submitted:
+		a.note("submitted as run %s", r.RunID)
+		return &outcome{code: exitRunning}
+	case pilot.StillRunning:
+		return told(exitTimeout, "run: the command still runs, as run %s", r.RunID)
+	case pilot.WaitsInput:
+		return told(exitRunning, "run: the command waits for input (%s), as run %s", r.Kind, r.RunID)
+	case pilot.Continues:
+		return told(exitFailed, "run: the shell wants more: the command is not complete")
+	case pilot.Rejected:
+		return told(exitFailed, "run: the shell refused the line")
+	case pilot.SessionEnded:
+		return told(exitGone, "run: the session ended: %s", r.ExitReason)
+	}
+	return told(exitFailed, "run: what became of it is not known: %s", r.ExitReason)
+}

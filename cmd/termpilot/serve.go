@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"termpilot/connector"
+	"termpilot/fault"
+	"termpilot/host"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var s settings
+	var address string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve MCP over stdio, or over HTTP on the loopback interface",
+		Example: "  termpilot serve\n" +
+			"  termpilot serve --read-only --toolsets core\n" +
+			"  termpilot serve --http 127.0.0.1:8765",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			if address != "" {
+				return a.serveHTTP(cmd.Context(), d, address)
+			}
+			ctx, stop := connector.WatchParent(cmd.Context())
+			defer stop()
+			return d.server.ServeStdio(ctx, a.in, a.out)
+		},
+	}
+	s.flags(cmd)
+	s.toolFlags(cmd)
+	cmd.Flags().StringVar(&address, "http", "", "serve streamable HTTP at this loopback address, such as 127.0.0.1:8765")
+	return cmd
+}
+
+// serveHTTP serves until ctx ends. Where it listens is told on the standard
+// error; the token never is.
+func (a *app) serveHTTP(ctx context.Context, d *deck, address string) error {
+	listener, err := listenLoopback(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	token, origin, err := a.token()
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           d.server.Handler(connector.HTTPOptions{Token: token}),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       5 * time.Minute,
+	}
+	done := make(chan struct{})
+	stopped := context.AfterFunc(ctx, func() {
+		defer close(done)
+		_ = d.server.Close() // first: it ends the calls that Shutdown would wait for
+		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(patience) != nil {
+			_ = server.Close()
+		}
+	})
+	a.note("listening on http://%s/mcp; the bearer token is in %s", listener.Addr(), origin)
+	err = server.Serve(listener)
+	if !stopped() {
+		<-done
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// listenLoopback listens on an address of the loopback interface and refuses
+// any other: whoever reaches the server can type into terminals.
+func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
+	name, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--http %s: want an address and a port, such as 127.0.0.1:8765", address))
+	}
+	if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, usage(&fault.Error{
+			Op: "serve", Code: fault.NotAllowed, Detail: address + " is not a loopback address",
+			Hint: "listen on 127.0.0.1:PORT or [::1]:PORT, and let others in through a tunnel of your own",
+		})
+	}
+	var config net.ListenConfig
+	return config.Listen(ctx, "tcp", address)
+}
+
+const tokenVariable = "TERMPILOT_HTTP_TOKEN"
+
+// token returns the bearer token of the HTTP server, and where it came from in
+// words. Without one in the environment it is kept in a private file, made
+// when it is missing.
+func (a *app) token() (token, origin string, err error) {
+	if token = a.getenv(tokenVariable); token != "" {
+		return token, "the variable " + tokenVariable, nil
+	}
+	where, err := host.Paths(a.getenv)
+	if err != nil {
+		return "", "", err
+	}
+	path := filepath.Join(where.Home, "http.token")
+	if err := os.MkdirAll(where.Home, 0o700); err != nil {
+		return "", "", err
+	}
+	fresh := rand.Text() + "\n"
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		_, err = file.WriteString(fresh)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return "", "", err
+		}
+	case !errors.Is(err, fs.ErrExist):
+		return "", "", err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", "", err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return "", "", &fault.Error{
+			Op: "serve", Code: fault.NotAllowed, Detail: path + " can be read by others",
+			Hint: "remove that file; the next start makes a new one",
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	if token = strings.TrimSpace(string(data)); len(token) < 16 {
+		return "", "", &fault.Error{
+			Op: "serve", Code: fault.NotAllowed, Detail: path + " holds no token",
+			Hint: "remove that file; the next start makes a new one",
+		}
+	}
+	return token, path, nil
+}

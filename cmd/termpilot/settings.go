@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/log"
+	"github.com/spf13/cobra"
+
+	"termpilot/connector"
+	"termpilot/host"
+	"termpilot/iterm"
+	"termpilot/pilot"
+	"termpilot/terminal"
+)
+
+// settings is what the flags that several commands share say.
+type settings struct {
+	backends []string
+	sessions []string
+	toolsets []string
+	readOnly bool
+	noMask   bool
+	tripwire string
+	maxWait  time.Duration
+	text     string
+	logLevel string
+}
+
+// flags gives cmd the flags about reaching and limiting terminals.
+func (s *settings) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&s.backends, "backend", nil, "use only this backend: host (repeatable)")
+	f.StringArrayVar(&s.sessions, "session-id", nil, "hide and refuse every other session, and creating any (repeatable)")
+	f.BoolVar(&s.readOnly, "read-only", false, "change nothing: tools that could are not there")
+	f.BoolVar(&s.noMask, "no-mask", false, "show text that looks like a secret as it is")
+	f.StringVar(&s.tripwire, "tripwire", "", "file of further patterns to refuse, one regular expression per line")
+	f.StringVar(&s.logLevel, "log-level", "warn", "what to tell on standard error: debug, info, warn or error")
+}
+
+// toolFlags gives cmd the flags about how tools are offered.
+func (s *settings) toolFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&s.toolsets, "toolsets", nil, "offer only these: "+strings.Join(connector.Toolsets(), ", "))
+	f.DurationVar(&s.maxWait, "max-wait", 0, "longest time that one call waits (default 55s)")
+	f.StringVar(&s.text, "text", connector.TextFull, "what a result's text block says: full or summary")
+}
+
+// backendNames are the backends that can be asked for, in the order in which they are tried.
+var backendNames = []string{"host"}
+
+// deck is everything that a command needs at hand, wired together.
+type deck struct {
+	pilot  *pilot.Pilot
+	server *connector.Server
+	host   *iterm.Client
+	log    *slog.Logger
+}
+
+// deck wires the backends, pilot and connector as s says. It starts nothing
+// and connects to nothing: that happens when a call needs it.
+func (a *app) deck(s settings) (*deck, error) {
+	if err := s.validate(); err != nil {
+		return nil, usage(err)
+	}
+	logger, err := a.logger(s.logLevel)
+	if err != nil {
+		return nil, usage(err)
+	}
+	where, err := host.Paths(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	patterns, err := tripwire(s.tripwire)
+	if err != nil {
+		return nil, usage(err)
+	}
+	d := &deck{log: logger, host: a.hostBackend(logger)}
+	d.pilot, err = pilot.New(pilot.Options{
+		Backends: []terminal.Backend{d.host},
+		Dir:      filepath.Join(where.Home, "runs"),
+		MaxWait:  s.maxWait,
+		ReadOnly: s.readOnly,
+		Allow:    ids(s.sessions),
+		Tripwire: patterns,
+		NoMask:   s.noMask,
+		Log:      logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.server = connector.New(connector.Options{
+		Pilot:    d.pilot,
+		Checks:   checks(where),
+		Toolsets: s.toolsets,
+		ReadOnly: s.readOnly,
+		Text:     s.text,
+		Version:  version(),
+		Log:      logger,
+	})
+	return d, nil
+}
+
+// close lets go of everything. Sessions and commands go on.
+func (d *deck) close() {
+	_ = d.server.Close()
+	_ = d.host.Disconnect()
+	_ = d.pilot.Close()
+}
+
+func (s settings) validate() error {
+	for _, name := range s.backends {
+		if !slices.Contains(backendNames, name) {
+			return fmt.Errorf("--backend %s: only %s", name, strings.Join(backendNames, ", "))
+		}
+	}
+	for _, name := range s.toolsets {
+		if !slices.Contains(connector.Toolsets(), name) {
+			return fmt.Errorf("--toolsets %s: only %s", name, strings.Join(connector.Toolsets(), ", "))
+		}
+	}
+	if s.text != "" && s.text != connector.TextFull && s.text != connector.TextSummary {
+		return fmt.Errorf("--text %s: only %s, %s", s.text, connector.TextFull, connector.TextSummary)
+	}
+	if s.maxWait < 0 {
+		return fmt.Errorf("--max-wait %v is negative", s.maxWait)
+	}
+	return nil
+}
+
+// logger writes to the standard error what is at least as grave as level.
+func (a *app) logger(level string) (*slog.Logger, error) {
+	if level == "" {
+		level = "warn"
+	}
+	least, err := log.ParseLevel(level)
+	if err != nil {
+		return nil, fmt.Errorf("--log-level %s: only debug, info, warn, error", level)
+	}
+	return slog.New(log.NewWithOptions(a.errs, log.Options{Prefix: "termpilot", Level: least, ReportTimestamp: true, TimeFormat: time.TimeOnly})), nil
+}
+
+// tripwire reads a file of patterns.
+func tripwire(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return pilot.ParseTripwire(string(data)), nil
+}
+
+func ids(names []string) []terminal.ID {
+	var list []terminal.ID
+	for _, name := range names {
+		list = append(list, terminal.ID(name))
+	}
+	return list
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// How termpilot speaks: data on the standard output; everything else on the
+// standard error, as "termpilot: error: …" and "termpilot: hint: …", lower
+// case and without a full stop. Colours only where a person looks.
+
+// complain tells a failure and the way out.
+func (a *app) complain(err error, hint string) {
+	fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, red, "termpilot: error:"), oneLine(err.Error()))
+	if hint != "" {
+		fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, yellow, "termpilot: hint:"), oneLine(hint))
+	}
+}
+
+// note tells something that is no failure.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.errs, "termpilot: %s\n", oneLine(fmt.Sprintf(format, args...)))
+}
+
+// style is an SGR sequence's parameters.
+type style string
+
+const (
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
+	cyan   style = "36"
+)
+
+// paint colours text that goes to w, where colours are wanted.
+func (a *app) paint(w io.Writer, s style, text string) string {
+	if !a.colourful(w) || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+func (a *app) colourful(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// printJSON writes value, which must encode as a JSON object, with the version
+// of its shape as the first member.
+func (a *app) printJSON(value any) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(body, []byte("{")) {
+		return fmt.Errorf("json of %T is not an object", value)
+	}
+	versioned := append([]byte(`{"v":1,`), body[1:]...)
+	if bytes.Equal(body, []byte("{}")) {
+		versioned = []byte(`{"v":1}`)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, versioned, "", "  "); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	_, err = a.out.Write(out.Bytes())
+	return err
+}
+
+// printTable writes aligned columns under a header. Empty cells show as "-".
+func (a *app) printTable(header []string, rows [][]string) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(header, "\t"))
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			if cells[i] = oneLine(cell); cells[i] == "" {
+				cells[i] = "-"
+			}
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	return w.Flush()
+}
+
+// printText writes terminal text, so that it ends with a newline and no byte
+// of it can drive the terminal that shows it.
+func (a *app) printText(text string) error {
+	if text == "" {
+		return nil
+	}
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text)
+	_, err := io.WriteString(a.out, strings.TrimRight(text, "\n")+"\n")
+	return err
+}
+
+// oneLine makes text safe to stand in a line of its own: control characters,
+// line breaks among them, become blanks.
+func oneLine(text string) string {
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text), " ")
+}
