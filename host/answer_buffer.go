@@ -40,7 +40,7 @@ func (s *session) window(r *api.LineRange) (*api.WindowedCoordRange, bool) {
 	end := dropped + int64(s.term.History()+height)
 	whole := func(first int64) *api.WindowedCoordRange {
 		return &api.WindowedCoordRange{
-			CoordRange: coordRange(point{first, 0}, point{end, 0}),
+			CoordRange: coordRange(point{row: first}, point{row: end}),
 			Columns:    &api.Range{Location: ptr(int64(0)), Length: ptr(int64(0))},
 		}
 	}

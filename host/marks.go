@@ -20,7 +20,9 @@ type marks struct {
 	nonce   bool // only marks with the session's nonce count
 	shell   bool // the session's program is a shell that may print marks
 	pins    map[uint64]vt.Pin
+	first   map[uint64]point // where each pin was when it was made, or moved to when its row was erased
 	next    uint64
+	history int            // length of the scrollback when it was last looked at
 	cuts    map[uint64]int // by handle of an output's end: cells of zsh's filler before it
 	lost    bool
 
@@ -32,7 +34,7 @@ type marks struct {
 func newMarks(nonce string, shell bool) marks {
 	return marks{
 		machine: shellint.NewMachine(nonce), nonce: nonce != "", shell: shell,
-		pins: map[uint64]vt.Pin{}, cuts: map[uint64]int{},
+		pins: map[uint64]vt.Pin{}, first: map[uint64]point{}, cuts: map[uint64]int{},
 	}
 }
 
@@ -59,12 +61,13 @@ func (s *session) osc(command int, payload []byte) {
 		return
 	}
 	m.lost = false
+	s.followErasure()
 	if mark.Kind == shellint.OutputStart && !m.nonce {
 		last := m.machine.Last()
 		mark.Blank = strings.TrimSpace(s.textBetween(last.CommandStart, s.term.Cursor())) == ""
 	}
 	m.next++
-	m.pins[m.next] = s.term.Pin()
+	m.pins[m.next], m.first[m.next] = s.term.Pin(), s.cursor()
 	if mark.Kind == shellint.CommandEnd && mark.HasEOL {
 		if n := s.filler(mark.EOL); n > 0 {
 			m.cuts[m.next] = n
@@ -76,6 +79,7 @@ func (s *session) osc(command int, payload []byte) {
 	for _, handle := range m.machine.Released() {
 		s.term.Unpin(m.pins[handle])
 		delete(m.pins, handle)
+		delete(m.first, handle)
 		delete(m.cuts, handle)
 	}
 }
@@ -153,19 +157,49 @@ func (s *session) promptBy(guid string) (shellint.Prompt, bool) {
 	return shellint.Prompt{}, false
 }
 
-// locate returns where a handle's place is now.
+// locate returns where a handle's place is now. A place whose row left the top
+// of the scrollback is told as a row that is not kept any more.
 func (s *session) locate(handle uint64) (point, bool) {
 	pin, ok := s.marks.pins[handle]
 	if !ok {
 		return point{}, false
 	}
-	row, column, ok := s.term.Locate(pin)
-	return point{row, column}, ok
+	if row, column, ok := s.term.Locate(pin); ok {
+		return point{row: row, column: column}, true
+	}
+	at := s.marks.first[handle]
+	switch s.term.Fate(pin) {
+	case vt.Scrolled:
+		return point{row: max(0, min(at.row, s.term.Dropped()-1))}, true
+	case vt.Erased:
+		return at, at.moved
+	}
+	return point{}, false
+}
+
+// followErasure finds the start of a running command's output anew when what
+// was drawn erased it: clear, or a program that paints from the top. What is
+// on the screen then came after. It is called before each mark is fed, and
+// after each chunk.
+func (s *session) followErasure() {
+	before := s.marks.history
+	s.marks.history = s.term.History()
+	p := s.marks.machine.Last()
+	if p.State != terminal.Running || p.OutputStart == 0 || s.marks.first[p.OutputStart].moved ||
+		s.term.Fate(s.marks.pins[p.OutputStart]) != vt.Erased {
+		return
+	}
+	top := point{row: s.term.Dropped(), moved: true}
+	if s.marks.history >= before { // the scrollback of before is still there
+		top.row += int64(s.term.History())
+	}
+	s.marks.first[p.OutputStart] = top
 }
 
 type point struct {
 	row    int64
 	column int
+	moved  bool // of a handle whose row was erased: where its text would begin now
 }
 
 // promptMessage tells a prompt as GetPrompt does. The session's lock is held.
@@ -327,12 +361,12 @@ func (s *session) lineEndBefore(at point) point {
 	for n > 0 && (cells[n-1].Text == " " || cells[n-1].Text == "" && cells[n-1].Width != 0) {
 		n--
 	}
-	return point{at.row - 1, n}
+	return point{row: at.row - 1, column: n}
 }
 
 func (s *session) cursor() point {
 	c := s.term.Cursor()
-	return point{c.Row, c.Column}
+	return point{row: c.Row, column: c.Column}
 }
 
 func later(a, b point) point {

@@ -120,6 +120,7 @@ func (s *session) draw(output []byte) {
 	defer s.mu.Unlock()
 	s.lastOutput = time.Now()
 	_, _ = s.term.Write(output)
+	s.followErasure()
 	s.input.reply(s.term.Replies())
 	for v := range s.viewers {
 		v.show(output)

@@ -43,3 +43,20 @@ func TestACommandRunsInEachShellWithItsOutputAndExitStatus(t *testing.T) {
 		})
 	}
 }
+
+func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
+	c := newHost(t).connect()
+	for _, shell := range shells {
+		needShell(t, shell)
+		id := c.openReady(shell)
+		c.run(id, "seq 1 50")
+		for command, want := range map[string]string{
+			`printf 'old\033[H\033[2J\033[3Jnew'`: "new",
+			`printf '\033[H\033[2Jonly'`:          "only",
+		} {
+			if exit, out := c.run(id, command); exit != 0 || out != want {
+				t.Errorf("%s: %s: got %d %q", shell, command, exit, out)
+			}
+		}
+	}
+}
