@@ -30,7 +30,7 @@ func (t *Terminal) toHistory(r *row) {
 // offset of the row's first cell in its record.
 func (h *history) push(t *Terminal, r *row) (offset int) {
 	cells := r.cells[:r.end()]
-	multi := t.packRow(&h.scratch, cells)
+	multi, styled := t.packRow(&h.scratch, cells)
 	b := h.last()
 	if b != nil && h.open && h.extensible(b, cells) {
 		if b.full(len(h.scratch)) {
@@ -57,7 +57,9 @@ func (h *history) push(t *Terminal, r *row) (offset int) {
 			last.cells |= recordWide
 		}
 	}
-	h.appendStyles(t, b, offset, cells)
+	if styled {
+		h.appendStyles(t, b, offset, cells)
+	}
 	last.cells &^= recordSoft
 	if r.wrap {
 		last.cells |= recordSoft
@@ -68,20 +70,25 @@ func (h *history) push(t *Terminal, r *row) (offset int) {
 	return offset
 }
 
-// packRow packs cells into buf, and reports whether a cell is not one byte.
-func (t *Terminal) packRow(buf *[]byte, cells []cell) (multi bool) {
-	b := (*buf)[:0]
-	for i := range cells {
-		ch := cells[i].ch
-		if ch >= utf8.RuneSelf {
-			b = t.packCells(b[:0], cells)
-			multi = true
-			break
-		}
-		b = append(b, byte(ch))
+// packRow packs cells into buf. It reports whether a cell is not one byte,
+// and whether one has a style.
+func (t *Terminal) packRow(buf *[]byte, cells []cell) (multi, styled bool) {
+	if cap(*buf) < len(cells) {
+		*buf = make([]byte, maxColumns)
+	}
+	b := (*buf)[:len(cells)]
+	chars, styles := uint32(0), uint32(0)
+	for i := range b {
+		c := &cells[i]
+		chars |= c.ch
+		styles |= c.fg | c.bg | c.at
+		b[i] = byte(c.ch)
+	}
+	if chars >= utf8.RuneSelf {
+		b = t.packCells(b[:0], cells)
 	}
 	*buf = b
-	return multi
+	return chars >= utf8.RuneSelf, styles != 0
 }
 
 // extensible reports whether the open record of b may take the next row.
@@ -145,16 +152,22 @@ func (h *history) appendStyles(t *Terminal, b *block, offset int, cells []cell) 
 	}
 }
 
-// styleIndex returns the index of a style in the last block.
+// styleIndex returns the index of a style in the last block. What was used
+// lately is found without hashing the whole style.
 func (h *history) styleIndex(t *Terminal, b *block, p pen) int {
-	if i, ok := h.styles[p]; ok {
-		return i
+	slot := &h.recent[(p.fg^p.bg<<3^p.at<<5^p.fg>>11)%uint32(len(h.recent))]
+	if slot.pen == p && slot.index != 0 {
+		return slot.index
 	}
-	if h.styles == nil {
-		h.styles = make(map[pen]int)
+	i, ok := h.styles[p]
+	if !ok {
+		if h.styles == nil {
+			h.styles = make(map[pen]int)
+		}
+		i = b.addStyle(p, t.extras.list[p.at>>extraShift])
+		h.styles[p] = i
 	}
-	i := b.addStyle(p, t.extras.list[p.at>>extraShift])
-	h.styles[p] = i
+	slot.pen, slot.index = p, i
 	return i
 }
 

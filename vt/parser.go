@@ -107,11 +107,15 @@ func (t *Terminal) parseGround(b []byte) int {
 	case c == 0x7f:
 		return 1
 	}
-	r, n := utf8.DecodeRune(b)
-	if r == utf8.RuneError && n == 1 {
-		return t.brokenRune(b)
+	n := 0
+	for n < len(b) && b[n] >= utf8.RuneSelf && t.parser.state == ground {
+		r, size := utf8.DecodeRune(b[n:])
+		if r == utf8.RuneError && size == 1 {
+			return n + t.brokenRune(b[n:])
+		}
+		t.rune(r)
+		n += size
 	}
-	t.rune(r)
 	return n
 }
 
@@ -194,27 +198,37 @@ func (p *parser) startCSI() {
 	p.params[0] = noParam
 }
 
-// fastCSI is step for the bytes of a control sequence that lies in b whole,
-// from ESC on. It returns how many bytes it took.
+// fastCSI takes the plain part of a control sequence, its prefix, digits and
+// semicolons, and then leaves it to step. b begins with ESC [. It returns how
+// many bytes it took.
 func (t *Terminal) fastCSI(b []byte) int {
 	p := &t.parser
 	p.startCSI()
-	for i := 2; i < len(b); i++ {
-		c := b[i]
-		if '0' <= c && c <= '9' && (p.state == csiEntry || p.state == csiParam) {
-			p.state = csiParam
-			p.digit(c)
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			return i
-		}
-		t.step(c)
-		if p.state == ground || p.state == escape {
-			return i + 1
+	i := 2
+	if c := b[i]; 0x3c <= c && c <= 0x3f {
+		p.state, p.prefix = csiParam, c
+		i++
+	}
+	n, v := 0, int32(noParam)
+	for ; i < len(b); i++ {
+		if c := b[i]; '0' <= c && c <= '9' {
+			v = min(max(v, 0)*10+int32(c-'0'), maxParam)
+		} else if c == ';' && n < maxParams-1 {
+			p.params[n] = v
+			n, v = n+1, noParam
+		} else {
+			break
 		}
 	}
-	return len(b)
+	p.params[n], p.n = v, n
+	if n > 0 || v != noParam {
+		p.state = csiParam
+	}
+	if i < len(b) && 0x40 <= b[i] && b[i] < 0x7f {
+		t.stepCSI(b[i])
+		i++
+	}
+	return i
 }
 
 func (p *parser) digit(c byte) {

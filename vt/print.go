@@ -66,8 +66,10 @@ func (t *Terminal) printRune(r rune) {
 		return
 	}
 	w := t.widths.of(r)
-	if (w == 0 || t.last != nil) && t.join(r, w) {
-		return
+	if w == 0 || t.last != nil && (t.widths.joins(r) || t.last.cells[t.lastX].ch&clusterBit != 0) {
+		if t.join(r, w) {
+			return
+		}
 	}
 	if w > 0 { // a mark with nothing to join is dropped
 		t.put(uint32(r), w)
@@ -92,9 +94,6 @@ func (t *Terminal) join(r rune, w int) bool {
 	c := &last.cells[x]
 	if c.ch == 0 {
 		return w == 0
-	}
-	if w > 0 && c.ch&clusterBit == 0 && !mayJoin(rune(c.ch&charMask), r, w) {
-		return false // the common case, without building the cluster
 	}
 	b := t.appendChar(t.cluster[:0], c.ch)
 	prev, _ := utf8.DecodeLastRune(b)

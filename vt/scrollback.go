@@ -32,7 +32,8 @@ type history struct {
 
 	widths  *widthTable
 	styles  map[pen]int // the last block's styles, by the terminal's extra indexes
-	covered int         // cells of the last record that its style runs cover
+	recent  [64]recentStyle
+	covered int // cells of the last record that its style runs cover
 	scratch []byte
 }
 
@@ -127,8 +128,17 @@ func (h *history) grow() *block {
 	return b
 }
 
+// recentStyle is a style of the last block; index 0 is an empty slot.
+type recentStyle struct {
+	pen   pen
+	index int
+}
+
 // forgetStyles empties the cache of the last block's styles.
-func (h *history) forgetStyles() { clear(h.styles) }
+func (h *history) forgetStyles() {
+	clear(h.styles)
+	h.recent = [64]recentStyle{}
+}
 
 // shrink removes the last block, which is empty.
 func (h *history) shrink() {

@@ -7,8 +7,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// widthTable tells the columns of each rune below U+20000 (0, 1 or 2).
+// widthTable tells the columns of each rune below U+20000 (0, 1 or 2), and
+// with joinBit whether it may join the character before, although it has a
+// width.
 type widthTable [0x20000]uint8
+
+const joinBit = 0x80
 
 // loadWidths builds the table at first use (2 ms), so that programs which
 // link this package without making a Terminal do not pay for it.
@@ -25,6 +29,11 @@ var loadWidths = sync.OnceValue(func() *widthTable {
 		}
 	}
 	w[utf8.RuneError] = 1
+	for r := range rune(len(w)) {
+		if w[r] > 0 && (mayJoin('x', r, 1) || mayJoin(0x1f1e6, r, 1) || mayJoin(0x1100, r, 1)) {
+			w[r] |= joinBit
+		}
+	}
 	return w
 })
 
@@ -34,7 +43,7 @@ var loadWidths = sync.OnceValue(func() *widthTable {
 func (w *widthTable) of(r rune) int {
 	switch {
 	case r < rune(len(w)):
-		return int(w[r])
+		return int(w[r] &^ joinBit)
 	case r < 0x40000:
 		return 2
 	case 0xe0000 <= r && r < 0xe1000:
@@ -42,6 +51,10 @@ func (w *widthTable) of(r rune) int {
 	}
 	return 1
 }
+
+// joins reports whether r, which has a width, may join a character before it
+// that is a single rune.
+func (w *widthTable) joins(r rune) bool { return r < rune(len(w)) && w[r]&joinBit != 0 }
 
 // mayJoin reports whether r can belong to the cluster that ends in prev. It is
 // a cheap test that lets ordinary text past the segmentation algorithm
