@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -116,10 +118,11 @@ func start(t *testing.T, shell string, with setup) *session {
 	}
 	s.machine = NewMachine(nonce)
 	s.cmd = &exec.Cmd{Path: path, Args: argv, Env: env, Dir: s.home}
-	var err error
-	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+	file, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.tty = pollable(t, file)
 	done := make(chan struct{})
 	go s.read(done)
 	t.Cleanup(func() {
@@ -128,10 +131,25 @@ func start(t *testing.T, shell string, with setup) *session {
 		_ = s.tty.Close()
 		<-done
 		if t.Failed() {
-			t.Logf("stream: %q", s.stream[max(0, len(s.stream)-4000):])
+			t.Logf("stream: %q", s.stream[max(0, len(s.stream)-1500):])
 		}
 	})
 	return s
+}
+
+// pollable returns the file such that Close ends a Read of it.
+func pollable(t *testing.T, file *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(file.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.CloseOnExec(fd)
+	_ = file.Close()
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "pty")
 }
 
 func (s *session) read(done chan struct{}) {
@@ -179,21 +197,28 @@ func (s *session) scan() {
 // await waits until the condition holds, which is looked at under the lock whenever something came.
 func (s *session) await(what string, condition func() bool) {
 	s.t.Helper()
-	deadline := time.After(patience)
+	if !s.within(patience, what, condition) {
+		s.t.Fatalf("waited in vain for %s", what)
+	}
+}
+
+func (s *session) within(limit time.Duration, what string, condition func() bool) bool {
+	s.t.Helper()
+	deadline := time.After(limit)
 	for {
 		s.mu.Lock()
 		ok, ended, news := condition(), s.ended, s.news
 		s.mu.Unlock()
 		switch {
 		case ok:
-			return
+			return true
 		case ended:
 			s.t.Fatalf("the shell ended while waiting for %s", what)
 		}
 		select {
 		case <-news:
 		case <-deadline:
-			s.t.Fatalf("waited in vain for %s", what)
+			return false
 		}
 	}
 }
@@ -224,6 +249,20 @@ func (s *session) keys(keys string) (Prompt, string) {
 	s.t.Helper()
 	id := s.prompt().ID
 	s.send(keys)
+	return s.after(id)
+}
+
+// interrupt presses Ctrl-C at a prompt until the shell reacts. All three shells
+// may put off a Ctrl-C that comes while they handle the key before it until
+// another key comes.
+func (s *session) interrupt(id string) (Prompt, string) {
+	s.t.Helper()
+	for range 20 {
+		s.send("\x03")
+		if s.within(time.Second, "Ctrl-C", func() bool { p, _ := s.machine.Prompt(id); return p.State == terminal.Finished }) {
+			break
+		}
+	}
 	return s.after(id)
 }
 
@@ -274,4 +313,31 @@ func (s *session) visible() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.ReplaceAll(string(controls.ReplaceAll(bytes.Clone(s.stream), nil)), "\r", "")
+}
+
+// letters writes the 133 marks that came after the first n marks, as "A B C D;0".
+func (s *session) letters(n int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, m := range s.marks[n:] {
+		text := map[Kind]string{PromptStart: "A", PromptEnd: "B", OutputStart: "C", CommandEnd: "D"}[m.Kind]
+		if m.Secondary {
+			text += ";k=s"
+		}
+		if m.HasExit {
+			text += ";" + strconv.Itoa(m.Exit)
+		}
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// seen is how many marks came so far.
+func (s *session) seen() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.marks)
 }

@@ -8,7 +8,9 @@
 # run the user's own from it.
 #
 # During a command PS1, PS2 and PS0 hold nothing that prints a mark: their
-# marks are array elements, and __termpilot_p picks the empty ones.
+# marks are array elements, and __termpilot_p picks the empty ones. A second
+# expansion of PS1 without PROMPT_COMMAND before it means that bash refused the
+# line (history expansion failed).
 
 # No alias of the user's may slip into the functions. ("if" is read as a whole.)
 \builtin shopt -q expand_aliases && __termpilot_x=1 || __termpilot_x=
@@ -16,7 +18,7 @@
 
 if [[ $- == *i* && -z ${__termpilot_p-} && ( -n ${__termpilot_n-} || ${TERM_PROGRAM-} != termpilot ) && ${TERM-dumb} != dumb ]]; then
 
-__termpilot_p=0          # 1 from the prompt to the start of a command
+__termpilot_p=0          # 0 while a command runs, 1 before the prompt, 2 at the prompt
 __termpilot_i=0          # number of the prompt
 __termpilot_s=$$.$RANDOM # names this shell
 __termpilot_last=0       # the status that D carried last
@@ -27,7 +29,7 @@ __termpilot_d=           # bash before 4.4: 1 while a DEBUG trap may be of a com
 __termpilot_trap=        # bash before 4.4: the user's DEBUG trap
 __termpilot_cwd=
 # What holds the secret is an array, which no bash exports.
-__termpilot_url=('') __termpilot_a=('' '') __termpilot_b=('' '') __termpilot_c=('' '') __termpilot_e=('' '')
+__termpilot_url=('') __termpilot_a=('' '' '') __termpilot_b=('' '' '') __termpilot_c=('' '' '') __termpilot_e=('' '' '')
 __termpilot_n=("${__termpilot_n-}") # ";n=NONCE", or nothing
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; else __termpilot_old=; fi
 
@@ -45,7 +47,7 @@ __termpilot_marks() {
 	if [[ -n $__termpilot_fixed ]]; then
 		__termpilot_w=("\[${__termpilot_a[1]}\]" "\[${__termpilot_b[1]}\]" "\[${__termpilot_e[1]}\]" "${__termpilot_c[1]}")
 	else
-		__termpilot_w=('\[${__termpilot_a[__termpilot_p]}\]' '\[${__termpilot_b[__termpilot_p]}\]'
+		__termpilot_w=('\[${__termpilot_a[__termpilot_p]}${__termpilot_w:__termpilot_p=__termpilot_p?2:0:0}\]' '\[${__termpilot_b[__termpilot_p]}\]'
 			'\[${__termpilot_e[__termpilot_p]}\]' '${__termpilot_c[__termpilot_p]}${__termpilot_w:__termpilot_p=0:0}')
 	fi
 }
@@ -106,6 +108,7 @@ __termpilot_where() {
 __termpilot_hooks() {
 	local first=${__termpilot_h[0]} final=${__termpilot_h[1]} nl=$'\n' i last=0 rest= found= text
 	local -a keys
+	[[ -n ${PROMPT_COMMAND[*]+set} ]] || PROMPT_COMMAND=
 	keys=("${!PROMPT_COMMAND[@]}")
 	((${#keys[@]} > 1 && BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || keys=(0)
 	for i in "${keys[@]}"; do
@@ -186,9 +189,10 @@ __termpilot_first() {
 	__termpilot_where
 	local id="aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
 	__termpilot_a[1]=$mark$'\e]7;'$__termpilot_url$'\a\e]133;A;'$id
-	__termpilot_b[1]=$'\e]133;B;'$id
-	__termpilot_c[1]=$'\e]133;C;'$id
-	__termpilot_e[1]=$'\e]133;A;k=s;'$id
+	__termpilot_a[2]=$'\e]133;D;'$id$'\e]133;A;'$id
+	__termpilot_b[1]=$'\e]133;B;'$id __termpilot_b[2]=$'\e]133;B;'$id
+	__termpilot_c[1]=$'\e]133;C;'$id __termpilot_c[2]=$'\e]133;C;'$id
+	__termpilot_e[1]=$'\e]133;A;k=s;'$id __termpilot_e[2]=$'\e]133;A;k=s;'$id
 	__termpilot_p=1
 	__termpilot_wrap
 	[[ -z $__termpilot_old ]] || __termpilot_retrap
@@ -219,7 +223,7 @@ __termpilot_retrap() {
 
 # __termpilot_debug is called with $_, which is then what it was.
 __termpilot_debug() {
-	if [[ -n $__termpilot_d && $__termpilot_p == 1 && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != '__termpilot_last=$?'* ]]; then
+	if [[ -n $__termpilot_d && $__termpilot_p != 0 && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != '__termpilot_last=$?'* ]]; then
 		__termpilot_d= __termpilot_p=0
 		builtin printf %s "${__termpilot_c[1]}" >/dev/tty
 	fi 2>/dev/null
@@ -227,7 +231,9 @@ __termpilot_debug() {
 
 __termpilot_marks
 __termpilot_wrap
-if ((${#PROMPT_COMMAND[@]} > 1 && BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+[[ -n ${PROMPT_COMMAND[*]+set} ]] || PROMPT_COMMAND=
+__termpilot_t=("${!PROMPT_COMMAND[@]}")
+if ((${#__termpilot_t[@]} > 1 && BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
 	PROMPT_COMMAND=("${__termpilot_h[0]}" "${PROMPT_COMMAND[@]}")
 fi
 __termpilot_hooks || :

@@ -33,6 +33,9 @@ and begin
     set -g __termpilot_last 0 # the status that D carried last
 
     function __termpilot_preexec --on-event fish_preexec -V __termpilot_n
+        # For blanks and comments nothing runs, and $status is that of the command before.
+        builtin string match -qvr '^\s*(#.*)?$' -- (builtin string split \n -- "$argv[1]")
+        or return
         set -l line
         test (builtin string length -- "$argv[1]") -le 16384
         and set line ';cmdline_url='(builtin string escape --style=url -- "$argv[1]" | builtin string join %0A)

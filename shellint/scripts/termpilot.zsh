@@ -144,7 +144,7 @@ __termpilot_preexec() {
 	fi
 	((__termpilot_p = 0))
 	if (($#line > 0 && $#line <= 16384)); then
-		line=";cmdline_url=${${line//\%/%25}//(#m)[[:cntrl:]]/%${(l:2::0:)$(([##16]#MATCH))}}"
+		line=";cmdline_url=${${line//\%/%25}//(#m)[[:cntrl:];]/%${(l:2::0:)$(([##16]#MATCH))}}"
 	else
 		line=
 	fi
@@ -154,7 +154,7 @@ __termpilot_preexec() {
 
 # "set -x" is to show nothing of what runs between a command and its end mark:
 # functions that are defined under an emulation run under it from their first line.
-builtin emulate zsh -o extendedglob -o no_xtrace -c '
+builtin emulate zsh -o extendedglob -o no_xtrace -o no_aliases -c '
 	functions[__termpilot_first]=$functions[__termpilot_first]
 	functions[__termpilot_preexec]=$functions[__termpilot_preexec]' 2>/dev/null
 
