@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"termpilot/connector/internal/wire"
 	"termpilot/fault"
 )
 
@@ -26,8 +27,8 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := s.property(name); !ok {
 			return &fault.Error{Op: op, Code: fault.InvalidArgument,
-				Detail: fmt.Sprintf("unknown parameter %q", clipped(name, 80)),
-				Hint:   fmt.Sprintf("leave out %s; %s", clipped(name, 80), s.known())}
+				Detail: fmt.Sprintf("unknown parameter %q", wire.Clip(name, 80)),
+				Hint:   fmt.Sprintf("leave out %s; %s", wire.Clip(name, 80), s.known())}
 		}
 	}
 	full := map[string]json.RawMessage{}
@@ -112,7 +113,7 @@ func (s *schema) check(value json.RawMessage) (json.RawMessage, fault.Code, stri
 		}
 		for _, name := range slices.Sorted(maps.Keys(entries)) {
 			if _, code, detail := s.values.check(entries[name]); code != "" {
-				return nil, code, fmt.Sprintf("entry %q %s", clipped(name, 80), detail)
+				return nil, code, fmt.Sprintf("entry %q %s", wire.Clip(name, 80), detail)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (s *schema) checkInteger(value json.RawMessage) (json.RawMessage, fault.Cod
 		return nil, fault.InvalidArgument, "must be an integer, not " + typeName(value)
 	}
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-		return nil, fault.InvalidArgument, "must be an integer, not " + clipped(string(value), 40)
+		return nil, fault.InvalidArgument, "must be an integer, not " + wire.Clip(string(value), 40)
 	}
 	if s.out(int64(n)) {
 		return nil, fault.InvalidArgument, fmt.Sprintf("is %d", int64(n))
@@ -145,9 +146,9 @@ func (s *schema) checkString(value json.RawMessage) (json.RawMessage, fault.Code
 	case s.min != nil && size < *s.min:
 		return nil, fault.InvalidArgument, "is too short"
 	case s.enum != nil && !slices.Contains(s.enum, v):
-		return nil, fault.InvalidArgument, fmt.Sprintf("is %q", clipped(v, 80))
+		return nil, fault.InvalidArgument, fmt.Sprintf("is %q", wire.Clip(v, 80))
 	case s.pattern != nil && !s.pattern.MatchString(v):
-		return nil, fault.InvalidArgument, fmt.Sprintf("is %q, which is not one of those allowed", clipped(v, 80))
+		return nil, fault.InvalidArgument, fmt.Sprintf("is %q, which is not one of those allowed", wire.Clip(v, 80))
 	}
 	return value, "", ""
 }

@@ -3,13 +3,13 @@ package connector
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"termpilot/connector/internal/wire"
 	"termpilot/fault"
 )
 
@@ -19,8 +19,6 @@ const (
 	firstProgress = time.Second
 	nextProgress  = 5 * time.Second
 )
-
-var errClosing = errors.New("the server is closing")
 
 // call is one running call of a tool.
 type call struct {
@@ -83,7 +81,7 @@ func (s *Server) perform(ctx context.Context, t tool, args json.RawMessage, tell
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(errClosing) })()
+	defer context.AfterFunc(s.ctx, func() { cancel(wire.ErrClosing) })()
 
 	c := call{Server: s, note: &note{}}
 	start := time.Now()
@@ -144,9 +142,9 @@ func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) Re
 				Hint: "start the server without --read-only, or with its toolset"})
 		}
 	}
-	return failed(&fault.Error{Op: "call " + clipped(name, 80), Code: fault.InvalidArgument, Detail: "no such tool", Hint: "list the tools"})
+	return failed(&fault.Error{Op: "call " + wire.Clip(name, 80), Code: fault.InvalidArgument, Detail: "no such tool", Hint: "list the tools"})
 }
 
 func failed(err error) Result {
-	return Result{IsError: true, Text: describe(err), Err: err}
+	return Result{IsError: true, Text: wire.Describe(err), Err: err}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"termpilot/connector/internal/wire"
 	"termpilot/fault"
 )
 
@@ -76,7 +77,7 @@ func (c *Client) Call(ctx context.Context, name string, args any) (Result, error
 // Close ends the server.
 func (c *Client) Close() error { return c.session.Close() }
 
-// undescribe is the reverse of describe: its error has the same text.
+// undescribe is the reverse of wire.Describe: its error has the same text.
 func undescribe(op, text string) error {
 	var said struct {
 		Code    fault.Code
@@ -84,7 +85,7 @@ func undescribe(op, text string) error {
 		Hint    string
 	}
 	if err := json.Unmarshal([]byte(text), &said); err != nil || said.Code == "" {
-		return &fault.Error{Op: op, Code: fault.Internal, Detail: clipped(text, maxFault)}
+		return &fault.Error{Op: op, Code: fault.Internal, Detail: wire.Clip(text, 2<<10)}
 	}
 	before, after, _ := strings.Cut(said.Message, string(said.Code))
 	return &fault.Error{Op: strings.TrimSuffix(before, ": "), Code: said.Code, Detail: strings.TrimPrefix(after, ": "), Hint: said.Hint}

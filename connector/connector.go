@@ -106,7 +106,6 @@ func New(o Options) *Server {
 		s.mcp.AddTool(t.definition(), s.handler(t))
 	}
 	wire.Guard(s.mcp, self, s.log)
-	s.mcp.AddReceivingMiddleware(describeFaults)
 	return s
 }
 
@@ -144,7 +143,7 @@ func (s *Server) Handler(o HTTPOptions) http.Handler {
 // are refused.
 func (s *Server) Close() error {
 	s.once.Do(func() {
-		s.end(errClosing)
+		s.end(wire.ErrClosing)
 		for range maxCalls {
 			s.slots <- struct{}{} // kept, so that no call finds one
 		}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
+
+	"termpilot/connector/internal/wire"
 )
 
 // words returns a result's text block: what happened and, unless the server
@@ -39,8 +40,8 @@ func nonce() string {
 func clean(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if s := v.String(); dirty(s) {
-			v.SetString(cleanText(s))
+		if s := v.String(); wire.Clean(s) != s {
+			v.SetString(wire.Clean(s))
 		}
 	case reflect.Slice:
 		if v.IsNil() {
@@ -67,29 +68,7 @@ func clean(v reflect.Value) {
 	}
 }
 
-func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
-
-func dirty(s string) bool { return strings.ContainsFunc(s, control) }
-
-// cleanText drops control characters, C0 and C1, but keeps tab and line feed.
-func cleanText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if control(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// oneLine is cleanText on one line.
+// oneLine is wire.Clean on one line.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(cleanText(s)), " ")
-}
-
-// clipped cuts s to at most limit bytes and says so.
-func clipped(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
+	return strings.Join(strings.Fields(wire.Clean(s)), " ")
 }

@@ -1,13 +1,11 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -266,7 +264,7 @@ func (c *conn) pass(m message, b *batch, size int) error {
 	case !ok:
 		return errClosed
 	case used:
-		return c.deliver(b, invalid(nil, fmt.Sprintf("id %s is in use by a call that is not answered yet", clip(string(m.id), 80))).answer())
+		return c.deliver(b, invalid(nil, fmt.Sprintf("id %s is in use by a call that is not answered yet", Clip(string(m.id), 80))).answer())
 	}
 	return c.hand(&jsonrpc.Request{ID: numbered(number), Method: m.method, Params: m.params})
 }
@@ -336,14 +334,6 @@ func wireError(err error) *jsonrpc.Error {
 			w.Code = inner.Code
 		}
 	}
-	w.Message = clip(err.Error(), maxErrorText)
+	w.Message = Clip(err.Error(), maxErrorText)
 	return &w
-}
-
-// clip cuts s to at most limit bytes and says so.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(string(bytes.TrimSpace([]byte(s[:limit]))), "") + "…"
 }

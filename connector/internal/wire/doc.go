@@ -23,6 +23,6 @@ const (
 	methodCancelled   = "notifications/cancelled"
 	methodDiscover    = "server/discover"
 	methodPing        = "ping"
+	methodCall        = "tools/call"
 	notifications     = "notifications/"
-	metaVersion       = "io.modelcontextprotocol/protocolVersion"
 )

@@ -8,16 +8,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termpilot/fault"
 )
 
 // Guard makes m forgiving: a repeated initialize is answered with self, which
-// is what m says of itself in the first, and a panic in a handler costs that
-// one call. log may be nil.
+// is what m says of itself in the first; a tool that failed is an error result
+// of [Describe]'s form; a panic in a handler costs that one call. log may be nil.
 func Guard(m *mcp.Server, self mcp.InitializeResult, log *slog.Logger) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	m.AddReceivingMiddleware(survivePanics(log), repeatInitialize(self))
+	m.AddReceivingMiddleware(describeFaults, survivePanics(log), repeatInitialize(self))
 }
 
 // repeatInitialize answers an initialize on a session that has begun, which
@@ -56,10 +58,20 @@ func survivePanics(log *slog.Logger) mcp.Middleware {
 			defer func() {
 				if v := recover(); v != nil {
 					log.Error("handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-					res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+					res, err = broken(method)
 				}
 			}()
 			return next(ctx, method, req)
 		}
 	}
+}
+
+// broken answers a request whose handler panicked.
+func broken(method string) (mcp.Result, error) {
+	if method != methodCall {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+	}
+	var res mcp.CallToolResult
+	res.SetError(&fault.Error{Op: "call", Code: fault.Internal, Detail: "the tool broke", Hint: "read the session before anything else, and report this"})
+	return &res, nil
 }

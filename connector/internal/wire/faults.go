@@ -1,4 +1,4 @@
-package connector
+package wire
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 // maxFault is the longest message or hint that leaves, in bytes.
 const maxFault = 2 << 10
 
+// ErrClosing is the cause of the end of the calls that a closing server cancels.
+var ErrClosing = errors.New("the server is closing")
+
 // describeFaults is the one place where a failed call gets its form: an error
 // result whose text is {"code","message","hint"}. There is no structured
 // content in it: clients would hold that against the tool's output schema and
@@ -24,14 +27,15 @@ func describeFaults(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil || !ok || called == nil || called.GetError() == nil {
 			return res, err
 		}
-		called.Content = []mcp.Content{&mcp.TextContent{Text: describe(called.GetError())}}
+		called.Content = []mcp.Content{&mcp.TextContent{Text: Describe(called.GetError())}}
 		called.StructuredContent = nil
 		return called, nil
 	}
 }
 
-// describe puts a failure into its wire form.
-func describe(err error) string {
+// Describe puts a failure into the form in which it leaves: a JSON object of
+// code, message and hint.
+func Describe(err error) string {
 	code, hint := fault.CodeOf(err), fault.HintOf(err)
 	if code == fault.Internal {
 		code, hint = known(err, hint)
@@ -40,7 +44,7 @@ func describe(err error) string {
 		Code    fault.Code `json:"code"`
 		Message string     `json:"message"`
 		Hint    string     `json:"hint"`
-	}{code, clipped(cleanText(err.Error()), maxFault), clipped(cleanText(hint), maxFault)})
+	}{code, Clip(Clean(err.Error()), maxFault), Clip(Clean(hint), maxFault)})
 	if marshalErr != nil {
 		return `{"code":"internal","message":"the failure could not be put into words","hint":""}`
 	}
@@ -50,7 +54,7 @@ func describe(err error) string {
 // known names the failures of the context package, which carry no code.
 func known(err error, hint string) (fault.Code, string) {
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, errClosing):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, ErrClosing):
 		if hint == "" {
 			hint = "read the session before anything else: whether the call took effect is not known"
 		}
