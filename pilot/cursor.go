@@ -138,13 +138,21 @@ func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
 // that the first row begins a line.
 func linesFrom(rows []terminal.Row, first int64, whole bool) []line {
 	var lines []line
-	fresh := true
-	for i, r := range rows {
-		if fresh {
-			lines = append(lines, line{row: first + int64(i), whole: whole || i > 0})
+	for i := 0; i < len(rows); {
+		n := i + 1
+		for n < len(rows) && rows[n-1].Soft {
+			n++
 		}
-		lines[len(lines)-1].text += r.Text
-		fresh = !r.Soft
+		l := line{text: rows[i].Text, row: first + int64(i), whole: whole || i > 0}
+		if n > i+1 {
+			var b strings.Builder
+			for _, r := range rows[i:n] {
+				b.WriteString(r.Text)
+			}
+			l.text = b.String()
+		}
+		lines = append(lines, l)
+		i = n
 	}
 	return lines
 }

@@ -90,6 +90,12 @@ func judge(f facts) Readiness {
 
 func judgeNoPrompt(f facts, is func(ReadyState, string) Readiness) Readiness {
 	switch {
+	case f.front == frontOther && f.marksOf() == terminal.MarksNone && f.canonical == terminal.No:
+		return is(WaitingInput, f.program()+" reads")
+	case f.front == frontOther && f.marksOf() == terminal.MarksNone && f.reads != terminal.Yes:
+		return is(BusyState, f.program()+" runs")
+	case f.reads == terminal.Yes && f.front == frontOther:
+		return is(WaitingInput, f.program()+" reads")
 	case f.marksOf() == terminal.MarksNone:
 		return is(NoIntegration, "the shell sends no prompt marks")
 	case f.reads == terminal.Yes && f.canonical != terminal.No:

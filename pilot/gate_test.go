@@ -57,9 +57,11 @@ func TestGateSaysWhatASessionDoes(t *testing.T) {
 		{"no marks", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt)}, NoIntegration, "foreground tty", ""},                       // GATE-6
 		{"lost marks", terminal.MarksLost, nil, NoIntegration, "foreground tty", "lost"},                                                      // GATE-6
 		{"lost while running", nonce, []func(*facts){state(terminal.Running), paste}, NoIntegration, "marks nonce foreground tty", "lost"},    // GATE-6
-		{"starting", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked}, Starting, "foreground", ""},                     // GATE-7
-		{"start-up asks", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked, reads}, WaitingInput, "foreground", ""},     // GATE-7
-		{"sleep runs", nonce, []func(*facts){state(terminal.Running), cooked, in(frontOther, "sleep")}, BusyState, "marks nonce", "sleep"},    // GATE-8
+		{"a command of its own", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), cooked, in(frontOther, "make")}, BusyState, "", "make"},
+		{"a REPL of its own", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), in(frontOther, "python3")}, WaitingInput, "tty", "python3"},
+		{"starting", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked}, Starting, "foreground", ""},                  // GATE-7
+		{"start-up asks", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked, reads}, WaitingInput, "foreground", ""},  // GATE-7
+		{"sleep runs", nonce, []func(*facts){state(terminal.Running), cooked, in(frontOther, "sleep")}, BusyState, "marks nonce", "sleep"}, // GATE-8
 		{"cat reads", nonce, []func(*facts){state(terminal.Running), cooked, reads, in(frontOther, "cat")}, WaitingInput, "marks nonce", "cat"},
 		{"python reads", nonce, []func(*facts){state(terminal.Running), in(frontOther, "python3")}, WaitingInput, "marks nonce tty", "python3"},
 		{"shell without marks inside", nonce, []func(*facts){state(terminal.Running), in(frontNested, "sh")}, WaitingInput, "marks nonce foreground: sh tty", "marks"},

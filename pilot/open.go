@@ -15,6 +15,9 @@ import (
 const (
 	// openWait is how long a new session's shell is waited for.
 	openWait = 5 * time.Second
+	// commandWait is how long a session that runs a command, and may never show a
+	// prompt, is waited for.
+	commandWait = time.Second
 	// MaxSize is the most rows or columns of a new session.
 	MaxSize = 1000
 	// maxEnv is the most bytes of a new session's added environment.
@@ -99,7 +102,7 @@ func (p *Pilot) settled(ctx context.Context, t target, command bool) Readiness {
 		quick := time.Since(began) < settle
 		switch r.State {
 		case Starting, UnknownState, Unverified:
-			if command && !quick {
+			if command && time.Since(began) >= commandWait {
 				return r
 			}
 		case BusyState, WaitingInput, NoIntegration:

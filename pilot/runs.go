@@ -139,21 +139,26 @@ func (r *runs) find(op, runID string) (run, error) {
 		Hint: "pass the run_id that run_command returned, or read the session with read_terminal source=command"}
 }
 
-// last returns the newest run of a session.
+// last returns the newest run of a session, by whichever process.
 func (r *runs) last(id terminal.ID) (run, bool) {
-	r.mu.Lock()
-	for _, name := range slices.Backward(r.order) {
-		if one := r.byID[name]; one.Session == id {
-			r.mu.Unlock()
+	if r.store != nil {
+		if one, ok, err := r.store.last(id); err == nil && ok {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if own, mine := r.byID[one.ID]; mine {
+				return own, true
+			}
 			return one, true
 		}
 	}
-	r.mu.Unlock()
-	if r.store == nil {
-		return run{}, false
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range slices.Backward(r.order) {
+		if one := r.byID[name]; one.Session == id {
+			return one, true
+		}
 	}
-	one, ok, err := r.store.last(id)
-	return one, ok && err == nil
+	return run{}, false
 }
 
 func validRunID(s string) bool {

@@ -1,3 +1,112 @@
 package pilot
 
-func openStore(string) (store, error) { return nil, nil }
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"termpilot/journal"
+	"termpilot/terminal"
+)
+
+// record is a run in the journal: where its output is and how it stands, never
+// what was typed or printed.
+type record struct {
+	Run     string      `json:"run"`
+	Session terminal.ID `json:"session"`
+	Backend string      `json:"backend"`
+	Prompts []string    `json:"prompts"`
+	Began   time.Time   `json:"began"`
+	Status  RunStatus   `json:"status"`
+	Exit    *int        `json:"exit,omitempty"`
+	Reason  string      `json:"reason,omitempty"`
+	Ended   time.Time   `json:"ended,omitzero"`
+}
+
+// journalStore keeps runs in a journal, and an index of what it has read of it.
+type journalStore struct {
+	journal *journal.Journal
+
+	mu     sync.Mutex
+	after  journal.Position
+	byID   map[string]run
+	newest map[terminal.ID]string
+}
+
+const (
+	// keptRecords is how many runs the index holds before it starts anew.
+	keptRecords = 20000
+	// storePatience bounds the wait for other processes that write.
+	storePatience = 5 * time.Second
+)
+
+func openStore(dir string) (store, error) {
+	j, err := journal.Open(filepath.Join(dir, "journal"), "runs", journal.Options{MaxFile: 1 << 20, MaxTotal: 8 << 20})
+	if err != nil {
+		return nil, err
+	}
+	return &journalStore{journal: j, byID: map[string]run{}, newest: map[terminal.ID]string{}}, nil
+}
+
+func (s *journalStore) close() error { return s.journal.Close() }
+
+// save notes the run. Its terminal does not outlive a crash of the machine, so
+// only the end of this process must not lose it.
+func (s *journalStore) save(r run) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storePatience)
+	defer cancel()
+	return s.journal.Note(ctx, record{
+		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Began: r.Began,
+		Status: r.Status, Exit: r.Exit, Reason: r.Reason, Ended: r.Ended,
+	})
+}
+
+// catchUp reads what was appended since the last time. The lock is held.
+func (s *journalStore) catchUp() error {
+	ctx, cancel := context.WithTimeout(context.Background(), storePatience)
+	defer cancel()
+	for rec, err := range s.journal.Records(ctx, s.after) {
+		if err != nil {
+			return err
+		}
+		s.after = rec.Next
+		var r record
+		if json.Unmarshal(rec.Data, &r) != nil || !validRunID(r.Run) || r.Session == "" {
+			continue // of a later version, or not ours
+		}
+		if len(s.byID) >= keptRecords {
+			clear(s.byID)
+			clear(s.newest)
+		}
+		s.byID[r.Run] = run{
+			ID: r.Run, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Began: r.Began,
+			Status: r.Status, Exit: r.Exit, Reason: r.Reason, Ended: r.Ended,
+		}
+		if old, ok := s.byID[s.newest[r.Session]]; !ok || !r.Began.Before(old.Began) {
+			s.newest[r.Session] = r.Run
+		}
+	}
+	return nil
+}
+
+func (s *journalStore) load(runID string) (run, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.catchUp(); err != nil {
+		return run{}, false, err
+	}
+	r, ok := s.byID[runID]
+	return r, ok, nil
+}
+
+func (s *journalStore) last(id terminal.ID) (run, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.catchUp(); err != nil {
+		return run{}, false, err
+	}
+	r, ok := s.byID[s.newest[id]]
+	return r, ok, nil
+}

@@ -23,6 +23,7 @@ type vigil struct {
 	scanned time.Time // the last look at the text
 	dirty   bool      // there is output that was not looked at
 	row     int64     // text before this row has been looked at
+	looked  bool      // the screen has been
 	gate    time.Time // the last look at the gate
 	probe   probe
 }
@@ -231,14 +232,14 @@ func (v *vigil) lookAtCommand(ctx context.Context, now time.Time) {
 func (v *vigil) scan(ctx context.Context, now time.Time) {
 	v.scanned, v.dirty = now, false
 	want := terminal.Range{Kind: terminal.Visible}
-	if v.row > 0 {
+	if v.looked {
 		want = terminal.Range{Kind: terminal.Rows, First: v.row, Count: terminal.MaxRows}
 	}
 	s, err := v.t.backend.Screen(ctx, v.t.id(), want)
 	if err != nil {
 		return
 	}
-	if v.row > 0 && s.Top < v.row { // rows were numbered anew, or another screen shows
+	if v.looked && s.Top < v.row { // rows were numbered anew, or another screen shows
 		if s, err = v.t.backend.Screen(ctx, v.t.id(), terminal.Range{Kind: terminal.Visible}); err != nil {
 			return
 		}
@@ -253,7 +254,7 @@ func (v *vigil) scan(ctx context.Context, now time.Time) {
 	}
 	// What shows may still change, so the next scan begins at the screen's top;
 	// what has scrolled by is not looked at again.
-	v.row = s.Top
+	v.row, v.looked = s.Top, true
 	if read := s.First + int64(len(s.Rows)); read < s.Top {
 		v.row, v.dirty = read, true
 	}

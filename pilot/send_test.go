@@ -1,0 +1,145 @@
+package pilot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+	"termpilot/terminal/terminaltest"
+)
+
+func TestTextIsSentVerbatim(t *testing.T) { // SEND-1
+	on(t, terminaltest.Options{}, func(b bench) {
+		for _, text := range []string{"Enter", "C-c", "-n foo", "-l", "a\tb\r\n", "\x00\x1b[A", "日本 \"'$`\\", strings.Repeat("x", MaxText)} {
+			before := len(b.f.Sent(b.sid()))
+			got, err := b.SendText(b.t.Context(), b.id, text, false)
+			if err != nil || !got.Delivered || got.TaskCompletion != "unknown" || got.SessionID != b.id {
+				b.t.Fatalf("%.20q: got %+v, %v", text, got, err)
+			}
+			if sent := b.f.Sent(b.sid())[before:]; len(sent) != 1 || string(sent[0]) != text {
+				b.t.Errorf("%.20q: sent %.60q", text, sent)
+			}
+		}
+		for text, code := range map[string]fault.Code{"": fault.InvalidArgument, "\xff": fault.InvalidArgument, strings.Repeat("x", MaxText+1): fault.TooLarge} {
+			if _, err := b.SendText(b.t.Context(), b.id, text, false); !errors.Is(err, code) {
+				b.t.Errorf("%.20q: got %v", text, err)
+			}
+		}
+	})
+}
+
+func TestTextIsPastedWhereProgramsTakePastes(t *testing.T) { // SEND-2
+	for _, c := range []struct {
+		o    terminaltest.Options
+		want string
+	}{{terminaltest.Options{}, "\x1b[200~a\nb\x1b[201~"}, {terminaltest.Options{NoPaste: true}, "a\nb"}} {
+		on(t, c.o, func(b bench) {
+			if _, err := b.SendText(b.t.Context(), b.id, "a\nb", true); err != nil {
+				b.t.Fatal(err)
+			}
+			if got := string(b.f.Sent(b.sid())[0]); got != c.want {
+				b.t.Errorf("got %q, want %q", got, c.want)
+			}
+			if _, err := b.SendText(b.t.Context(), b.id, "a\x1b[201~\rrm", true); !errors.Is(err, fault.InvalidArgument) {
+				b.t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestKeysAreKnownByName(t *testing.T) { // SEND-3
+	for name, want := range map[string]string{
+		"enter": "\r", "tab": "\t", "escape": "\x1b", "backspace": "\x7f", "delete": "\x1b[3~", "up": "\x1b[A", "f1": "\x1bOP", "f12": "\x1b[24~",
+		"ctrl_a": "\x01", "ctrl_c": "\x03", "ctrl_z": "\x1a", "ctrl_space": "\x00", "shift_tab": "\x1b[Z", "alt_x": "\x1bx", "alt_é": "\x1bé", "page_down": "\x1b[6~",
+	} {
+		if got, ok := encodeKey(name, false); !ok || got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	names := KeyNames()
+	if !slices.Contains(names, "page_up") || !slices.Contains(names, "ctrl_q") || !slices.Contains(names, "alt_<char>") {
+		t.Errorf("got %q", names)
+	}
+	on(t, terminaltest.Options{}, func(b bench) {
+		for _, keys := range [][]string{nil, {"nosuchkey"}, {"enter", "C-c"}, {"Up"}, {"alt_"}, {"alt_ab"}, {"alt_\x1b"}, {"ctrl_1"}, {""}, slices.Repeat([]string{"up"}, MaxKeys+1)} {
+			_, err := b.SendKeys(b.t.Context(), b.id, keys)
+			if !errors.Is(err, fault.InvalidArgument) && !errors.Is(err, fault.TooLarge) {
+				b.t.Errorf("%q: got %v", keys, err)
+			}
+			if errors.Is(err, fault.InvalidArgument) && !strings.Contains(fault.HintOf(err), "page_up") {
+				b.t.Errorf("%q: the hint is %q", keys, fault.HintOf(err))
+			}
+		}
+		if n := b.f.Calls("send"); n != 0 {
+			b.t.Errorf("%d writes", n)
+		}
+		if _, err := b.SendKeys(b.t.Context(), b.id, []string{"up", "enter"}); err != nil {
+			b.t.Fatal(err)
+		}
+		if got := string(b.f.Sent(b.sid())[0]); got != "\x1b[A\r" {
+			b.t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestAKeyAfterEscapeIsSentApart(t *testing.T) { // SEND-4
+	on(t, terminaltest.Options{}, func(b bench) {
+		began := time.Now()
+		if _, err := b.SendKeys(b.t.Context(), b.id, []string{"escape", "alt_b", "enter"}); err != nil {
+			b.t.Fatal(err)
+		}
+		sent := b.f.Sent(b.sid())
+		if len(sent) != 2 || string(sent[0]) != "\x1b" || string(sent[1]) != "\x1bb\r" || time.Since(began) < 100*time.Millisecond {
+			b.t.Errorf("sent %q in %v", sent, time.Since(began))
+		}
+	})
+}
+
+func TestAnEndedSessionTakesNothing(t *testing.T) { // SEND-5
+	on(t, terminaltest.Options{}, func(b bench) {
+		b.run("exit 7")
+		_, text := b.SendText(b.t.Context(), b.id, "x", false)
+		_, keys := b.SendKeys(b.t.Context(), b.id, []string{"enter"})
+		for _, err := range []error{text, keys} {
+			if !errors.Is(err, fault.SessionEnded) || !strings.Contains(err.Error(), "code 7") {
+				b.t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+// applicationFake is a backend that tells the cursor key mode.
+type applicationFake struct{ *terminaltest.Fake }
+
+func (applicationFake) ApplicationCursor(context.Context, terminal.ID) (bool, error) {
+	return true, nil
+}
+
+func TestCursorKeysFollowTheProgramsMode(t *testing.T) { // SEND-7
+	if got, _ := encodeKey("up", true); got != "\x1bOA" {
+		t.Errorf("got %q", got)
+	}
+	if got, _ := encodeKey("f5", true); got != "\x1b[15~" {
+		t.Errorf("got %q", got)
+	}
+	synctestRun(t, func(t *testing.T) {
+		f := &applicationFake{terminaltest.NewFake(t, terminaltest.Options{})}
+		p, _ := New(Options{Backends: []terminal.Backend{f}, Processes: fakeProcesses{f: f.Fake}})
+		s, err := f.Open(t.Context(), terminal.OpenSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.SendKeys(t.Context(), string(s.ID), []string{"left"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(f.Sent(s.ID)[0]); got != "\x1bOD" {
+			t.Errorf("got %q", got)
+		}
+		f.Shutdown()
+	})
+}

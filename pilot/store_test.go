@@ -1,0 +1,162 @@
+package pilot
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+	"termpilot/terminal/terminaltest"
+)
+
+// another is a second Pilot over the same terminal and folder, as another
+// process has it.
+func (b bench) another(dir string) bench {
+	b.t.Helper()
+	p, err := New(Options{Backends: []terminal.Backend{b.f}, Dir: dir, Processes: b.processes})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = p.Close() })
+	b.Pilot = p
+	return b
+}
+
+func TestAnotherProcessGivesTheResult(t *testing.T) { // RUN-26
+	dir := t.TempDir()
+	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
+		res, err := b.Run(b.t.Context(), RunRequest{SessionID: b.id, Command: "echo one; sleep 5; echo two; (exit 6)", Timeout: time.Second})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		other := b.another(dir)
+		busy := other.runErr(RunRequest{Command: "true"})
+		if !errors.Is(busy, fault.NotReady) || !strings.Contains(busy.Error(), res.RunID) {
+			b.t.Errorf("got %v", busy)
+		}
+		again, err := other.Wait(b.t.Context(), WaitRequest{RunID: res.RunID})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.want(*again.Run, Completed, 6, "one\ntwo")
+		if again.Run.Command != "echo one; sleep 5; echo two; (exit 6)" {
+			b.t.Errorf("got %q", again.Run.Command)
+		}
+		third := b.another(dir)
+		read, err := third.Read(b.t.Context(), ReadRequest{RunID: res.RunID, Source: SourceCommand})
+		if err != nil || read.Content != "one\ntwo" {
+			b.t.Errorf("got %q, %v", read.Content, err)
+		}
+		late, err := third.Wait(b.t.Context(), WaitRequest{RunID: res.RunID})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.want(*late.Run, Completed, 6, "one\ntwo")
+	})
+}
+
+func TestAResultIsFoundAfterTheCommandEndedUnwatched(t *testing.T) { // RUN-26
+	dir := t.TempDir()
+	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
+		res, err := b.Run(b.t.Context(), RunRequest{SessionID: b.id, Command: "sleep 2; echo done; (exit 9)", Timeout: time.Second})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		b.f.Type(b.sid(), "echo other; false\r")
+		b.settle()
+		again, err := b.another(dir).Wait(b.t.Context(), WaitRequest{RunID: res.RunID})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.want(*again.Run, Completed, 9, "done")
+	})
+}
+
+func TestAnotherProcessCancelsTheOpenLine(t *testing.T) { // RUN-12
+	dir := t.TempDir()
+	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
+		b.want(b.run("echo 'abc"), Continues, -1, "")
+		b.want(b.another(dir).run("echo ok"), Completed, 0, "ok")
+	})
+}
+
+func TestTheHolderOfASessionIsNamedAcrossProcesses(t *testing.T) { // RUN-21
+	dir := t.TempDir()
+	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
+		other := b.another(dir)
+		done := make(chan RunResult)
+		go func() { done <- b.run("sleep 5; echo A") }()
+		b.settle()
+		err := other.runErr(RunRequest{Command: "echo B"})
+		if !errors.Is(err, fault.Busy) || !strings.Contains(err.Error(), "run r") || !strings.Contains(err.Error(), "process") {
+			b.t.Errorf("got %v", err)
+		}
+		b.want(<-done, Completed, 0, "A")
+		b.want(other.run("echo B"), Completed, 0, "B")
+	})
+}
+
+func TestARunThatCannotBeRecordedIsNotTyped(t *testing.T) { // RUN-25
+	onWith(t, terminaltest.Options{}, Options{Dir: t.TempDir()}, func(b bench) {
+		if err := b.Close(); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := b.runErr(RunRequest{Command: "echo hi"}); !errors.Is(err, fault.Storage) || fault.HintOf(err) == "" {
+			b.t.Errorf("got %v", err)
+		}
+		if sent := b.f.Sent(b.sid()); len(sent) != 0 {
+			b.t.Errorf("sent %q", sent)
+		}
+	})
+}
+
+func TestAFolderThatCannotBeUsedIsStorage(t *testing.T) { // RUN-25
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{Dir: filepath.Join(file, "x")}); !errors.Is(err, fault.Storage) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNothingTypedOrPrintedIsKept(t *testing.T) { // POLICY-4
+	dir := t.TempDir()
+	var log bytes.Buffer
+	canary := "canary7f3a"
+	o := Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	onWith(t, terminaltest.Options{}, o, func(b bench) {
+		b.run("echo " + canary)
+		b.run("cat")
+		if _, err := b.SendText(b.t.Context(), b.id, canary+"\r\x04", false); err != nil {
+			b.t.Fatal(err)
+		}
+		b.read(ReadRequest{})
+		b.wait(WaitRequest{Until: UntilText, Pattern: canary})
+		_ = b.runErr(RunRequest{Command: "rm -rf / " + canary})
+	})
+	if strings.Contains(log.String(), canary) || log.Len() == 0 {
+		t.Errorf("the log is %q", log.String())
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || bytes.Contains(text, []byte(canary)) {
+			t.Errorf("%s: %v holds what was typed", path, err)
+		}
+		if info, err := d.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+}
