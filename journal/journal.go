@@ -1,0 +1,247 @@
+// Package journal keeps durable records that several processes share: files of
+// JSON lines, only ever appended to.
+//
+// Every line carries the length and checksum of what it holds. A line that was
+// not written whole, because a process was killed or a disk was full, is cut
+// off before the next record is written and is never counted; what it was to
+// say is not guessed. Writers take turns by a lock file. Append returns when a
+// crash of the machine can no longer lose the record.
+//
+// A journal is the files NAME.000001.jsonl, NAME.000002.jsonl, … and NAME.lock
+// in one folder. Full files stay until they are too old or too many. The folder
+// is 0700, the files 0600, and no symbolic link is followed.
+package journal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"termpilot/fault"
+)
+
+// Options bounds a journal. The zero value is useful.
+type Options struct {
+	MaxRecord int           // bytes of one record's JSON; 0 is 1 MiB, never more than 16 MiB
+	MaxFile   int64         // bytes after which the next file is begun; 0 is 8 MiB
+	MaxTotal  int64         // bytes of all files before the oldest are removed; 0 is 256 MiB
+	MaxAge    time.Duration // a file nobody wrote to for so long is removed; 0 is 30 days
+	Patience  time.Duration // longest wait for the lock; 0 is 5s
+	Poll      time.Duration // how often Follow looks for records of other processes; 0 is 250ms
+}
+
+// Journal is one open journal. Its methods may be called from several
+// goroutines, and several processes may have the same journal open.
+type Journal struct {
+	dir, name string
+	o         Options
+	lock      *flock.Flock // exclusive, for writers; readers have locks of their own
+
+	mu      sync.Mutex // held over a whole append
+	file    *os.File   // the newest file; nil when it must be looked for
+	number  int64      // of file
+	good    int64      // end of its last whole record, as far as it was looked at
+	closed  bool
+	changed chan struct{} // closed, and made anew, when this process appended; closed for good by Close
+}
+
+// Position is a place between records. The zero value is the beginning. It
+// stays valid when files are removed: reading then goes on with the oldest.
+type Position struct {
+	File   int64 `json:"file"`
+	Offset int64 `json:"offset"`
+}
+
+// Record is one record as it was appended.
+type Record struct {
+	Time time.Time       // when it was appended, by the writer's clock
+	Data json.RawMessage // compact JSON
+	Next Position        // the place behind it
+	Gap  bool            // records before this one were damaged or removed
+}
+
+// Open opens the journal of a name in a folder, and makes both when they are
+// not there. A torn tail is cut and what is too old is removed. name is of
+// letters, digits, "-" and "_". Storage when the folder cannot be used.
+func Open(dir, name string, o Options) (*Journal, error) {
+	if !regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString(name) {
+		return nil, &fault.Error{Op: "open journal", Code: fault.InvalidArgument, Detail: fmt.Sprintf("name %q", name), Hint: "use letters, digits, - and _"}
+	}
+	o.MaxRecord = min(cmp.Or(o.MaxRecord, 1<<20), largest)
+	o.MaxFile = cmp.Or(o.MaxFile, 8<<20)
+	o.MaxTotal = cmp.Or(o.MaxTotal, 256<<20)
+	o.MaxAge = cmp.Or(o.MaxAge, 30*24*time.Hour)
+	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
+	if err := private(dir); err != nil {
+		return nil, storage("open journal", err)
+	}
+	j := &Journal{dir: dir, name: name, o: o, changed: make(chan struct{})}
+	j.lock = j.newLock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.exclusive(context.Background(), func() error { return j.settle(true) }); err != nil {
+		_ = j.shut()
+		return nil, storage("open journal", err)
+	}
+	return j, nil
+}
+
+// Close ends the journal's use by this process. Sequences that follow it end.
+// It may be called again.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	close(j.changed)
+	if err := j.shut(); err != nil {
+		return storage("close journal", err)
+	}
+	return nil
+}
+
+func (j *Journal) shut() error {
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+		j.file = nil
+	}
+	return errors.Join(err, j.lock.Close())
+}
+
+// Append adds a record, and returns when it is on the disk. TooLarge and
+// InvalidArgument when it can never be one; Storage when it could not be written,
+// and then it is not in the journal.
+func (j *Journal) Append(ctx context.Context, record any) error {
+	return j.add(ctx, record, true)
+}
+
+// Note is Append without waiting for the disk: the end of this process does not
+// lose the record, that of the machine may.
+func (j *Journal) Note(ctx context.Context, record any) error {
+	return j.add(ctx, record, false)
+}
+
+func (j *Journal) add(ctx context.Context, record any, commit bool) error {
+	data, err := json.Marshal(record)
+	if err != nil {
+		return &fault.Error{Op: "record", Code: fault.InvalidArgument, Err: err}
+	}
+	if len(data) > j.o.MaxRecord {
+		return &fault.Error{Op: "record", Code: fault.TooLarge, Detail: fmt.Sprintf("%d bytes of at most %d", len(data), j.o.MaxRecord)}
+	}
+	line := appendLine(nil, time.Now(), data)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return storage("record", os.ErrClosed)
+	}
+	err = j.exclusive(ctx, func() error {
+		if err := j.settle(false); err != nil {
+			return err
+		}
+		if j.good > 0 && j.good+int64(len(line)) > j.o.MaxFile {
+			if err := j.next(); err != nil {
+				return err
+			}
+		}
+		return j.write(line, commit)
+	})
+	if err != nil {
+		return storage("record", err)
+	}
+	close(j.changed)
+	j.changed = make(chan struct{})
+	return nil
+}
+
+// write appends a line to the newest file, or takes back what it wrote of it.
+func (j *Journal) write(line []byte, commit bool) error {
+	_, err := j.file.WriteAt(line, j.good)
+	if err == nil && commit {
+		err = j.file.Sync()
+	}
+	if err == nil {
+		j.good += int64(len(line))
+		return nil
+	}
+	if cut := j.file.Truncate(j.good); cut != nil { // the next writer will cut what is not whole
+		err = errors.Join(err, cut)
+	}
+	j.forget()
+	return err
+}
+
+// exclusive runs f while no other process writes, and no reader looks.
+func (j *Journal) exclusive(ctx context.Context, f func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, j.o.Patience)
+	defer cancel()
+	if _, err := j.lock.TryLockContext(ctx, lockRetry); err != nil {
+		return fmt.Errorf("wait for %s: %w", j.lock.Path(), err)
+	}
+	err := f()
+	return errors.Join(err, j.lock.Unlock())
+}
+
+// lockRetry is how often a held lock is tried again: a writer holds it for as
+// long as the disk takes, some hundred microseconds and more.
+const lockRetry = time.Millisecond
+
+func (j *Journal) newLock() *flock.Flock {
+	return flock.New(filepath.Join(j.dir, j.name+".lock"),
+		flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
+}
+
+// storage names a failure: nothing of what was asked for is in the journal.
+func storage(op string, err error) error {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return e
+	}
+	hint := "check the free space and the rights of the folder"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		hint = "free some space on the disk"
+	case errors.Is(err, context.DeadlineExceeded):
+		hint = "end the process that holds the lock"
+	case errors.Is(err, os.ErrClosed):
+		hint = "open the journal again"
+	}
+	return &fault.Error{Op: op, Code: fault.Storage, Hint: hint, Err: err}
+}
+
+// private makes a folder that only its owner can look into. One that is there
+// is taken as it is, or refused: it may be somebody else's, or have another use.
+func private(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder of its own: %s", dir, info.Mode().Type())
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to user %d: %w", dir, s.Uid, fs.ErrPermission)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return &fault.Error{Op: "open journal", Code: fault.Storage, Hint: "take the rights of others away with chmod 700 " + dir,
+			Detail: fmt.Sprintf("others may look into %s: %s", dir, info.Mode().Perm())}
+	}
+	return nil
+}
