@@ -40,6 +40,8 @@ type awaiting struct {
 	progress  *ticker
 
 	started  bool // the shell runs our text
+	named    bool // the terminal saw exactly our text typed
+	unseen   bool // the end was found later: when it was is not known
 	ended    bool // our last prompt has its end mark
 	ids      []string
 	other    string    // a prompt that replaced ours before a start
@@ -182,7 +184,7 @@ func (a *awaiting) start(p terminal.Prompt) {
 	rest, named := after(a.lines, p.Command)
 	switch {
 	case named:
-		a.lines = rest
+		a.lines, a.named = rest, true
 	case !here:
 		return
 	case a.pasted, p.Command != "", len(a.lines) == 0:
@@ -287,6 +289,7 @@ func (a *awaiting) found(ctx context.Context, p terminal.Prompt) {
 	}
 	if !a.ended {
 		a.end(p.Exit, now)
+		a.unseen = true
 	}
 	if err == nil && last.ID != p.ID && len(a.lines) == 0 {
 		a.settle(Completed, "", "")

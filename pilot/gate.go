@@ -25,7 +25,7 @@ type facts struct {
 	marks     terminal.Marks // the session's, when the prompt has none of its own
 	prompt    terminal.Prompt
 	alternate bool
-	broadcast bool
+	broadcast terminal.Known // input is copied to other sessions
 	front     front
 	name      string // of the foreground program
 	echo      terminal.Known
@@ -138,8 +138,10 @@ func judgeEditing(f facts, is func(ReadyState, string) Readiness, inFront bool) 
 		return is(Unverified, "it is not known who printed the prompt marks")
 	}
 	switch {
-	case f.broadcast:
+	case f.broadcast == terminal.Yes:
 		return is(Unverified, "what is typed here is also typed into other sessions")
+	case f.broadcast == terminal.Unknown:
+		return is(Unverified, "it is not known whether what is typed here is also typed into other sessions")
 	case f.prompt.Typed == terminal.Yes, f.prompt.Command != "":
 		return is(TypedText, "the command line already holds text")
 	case f.prompt.Typed == terminal.Unknown:

@@ -14,7 +14,7 @@ import (
 // atPrompt is the facts of a proven, empty prompt.
 func atPrompt(marks terminal.Marks) facts {
 	return facts{
-		marks: marks, front: frontShell, name: "bash", echo: terminal.No, canonical: terminal.No,
+		marks: marks, broadcast: terminal.No, front: frontShell, name: "bash", echo: terminal.No, canonical: terminal.No,
 		prompt: terminal.Prompt{ID: "p", State: terminal.Editing, Marks: marks, Typed: terminal.No},
 	}
 }
@@ -71,8 +71,9 @@ func TestGateSaysWhatASessionDoes(t *testing.T) {
 		{"alternate screen left on", nonce, []func(*facts){full}, Ready, "marks nonce foreground tty", ""},
 		{"between end and prompt", nonce, []func(*facts){state(terminal.Finished)}, BusyState, "marks nonce foreground tty", ""},
 		{"prompt not kept", nonce, []func(*facts){state(terminal.Lost)}, UnknownState, "marks nonce foreground tty", ""},
-		{"broadcast", nonce, []func(*facts){func(f *facts) { f.broadcast = true }}, Unverified, "marks nonce foreground tty", "other sessions"}, // GATE-11
-		{"ended", nonce, []func(*facts){func(f *facts) { f.ended, f.exit.Signal = true, "SIGHUP" }}, EndedState, "", "SIGHUP"},                  // GATE-9
+		{"broadcast", nonce, []func(*facts){func(f *facts) { f.broadcast = terminal.Yes }}, Unverified, "marks nonce foreground tty", "other sessions"},        // GATE-11
+		{"broadcast unknown", nonce, []func(*facts){func(f *facts) { f.broadcast = terminal.Unknown }}, Unverified, "marks nonce foreground tty", "not known"}, // GATE-11
+		{"ended", nonce, []func(*facts){func(f *facts) { f.ended, f.exit.Signal = true, "SIGHUP" }}, EndedState, "", "SIGHUP"},                                 // GATE-9
 		{"marks of unknown origin", terminal.MarksUnknown, nil, Unverified, "foreground tty", ""},
 	} {
 		f := atPrompt(c.marks)
@@ -91,7 +92,7 @@ func TestGateOpensOnlyAtAProvenEmptyPrompt(t *testing.T) { // GATE-1, GATE-2, GA
 	known := []terminal.Known{terminal.Unknown, terminal.No, terminal.Yes}
 	combinations(func(pick func(n int) int) {
 		f := facts{
-			ended: pick(2) == 1, marks: terminal.Marks(pick(5)), alternate: pick(2) == 1, broadcast: pick(2) == 1,
+			ended: pick(2) == 1, marks: terminal.Marks(pick(5)), alternate: pick(2) == 1, broadcast: known[pick(3)],
 			front: front(pick(5)), echo: known[pick(3)], canonical: known[pick(3)],
 			prompt: terminal.Prompt{
 				State: terminal.PromptState(pick(6)), Marks: terminal.Marks(pick(5)), Typed: known[pick(3)], Command: []string{"", "x"}[pick(2)],
@@ -105,7 +106,7 @@ func TestGateOpensOnlyAtAProvenEmptyPrompt(t *testing.T) { // GATE-1, GATE-2, GA
 			return
 		}
 		m := f.marksOf()
-		sound := !f.ended && !f.broadcast && f.prompt.State == terminal.Editing && f.prompt.Typed == terminal.No && f.prompt.Command == "" &&
+		sound := !f.ended && f.broadcast == terminal.No && f.prompt.State == terminal.Editing && f.prompt.Typed == terminal.No && f.prompt.Command == "" &&
 			(f.canonical != terminal.Yes || f.echo != terminal.No) && f.front != frontOther
 		switch m {
 		case terminal.MarksNonce:
@@ -224,7 +225,7 @@ func TestGateWaitsForAShellThatStarts(t *testing.T) { // RUN-4
 
 func TestEvidenceNamesTheChecksThatHeld(t *testing.T) { // GATE-10
 	on(t, terminaltest.Options{}, func(b bench) {
-		if got := b.run("true").Evidence; !slices.Equal(got, []string{"marks", "nonce", "foreground", "tty"}) {
+		if got := b.run("true").Evidence; !slices.Equal(got, []string{"marks", "nonce", "foreground", "tty", "text"}) {
 			b.t.Errorf("got %q", got)
 		}
 	})

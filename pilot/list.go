@@ -12,6 +12,9 @@ import (
 const (
 	// listWorkers is how many sessions are asked for their prompts at once.
 	listWorkers = 16
+	// deepList is the most sessions of which a listing finds out whether their
+	// running programs read: that is a walk over all processes for each.
+	deepList = 32
 	// listPatience is how long a listing waits for prompts. A session whose
 	// prompt came later is listed as unknown.
 	listPatience = time.Second
@@ -67,7 +70,7 @@ func (p *Pilot) readinessOf(ctx context.Context, targets []target) []Readiness {
 		wg.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			all[i] = p.readinessNow(ctx, t)
+			all[i] = p.readiness(ctx, t, len(targets) <= deepList)
 		})
 	}
 	wg.Wait()
@@ -76,6 +79,11 @@ func (p *Pilot) readinessOf(ctx context.Context, targets []target) []Readiness {
 
 // readinessNow judges one session as it is.
 func (p *Pilot) readinessNow(ctx context.Context, t target) Readiness {
+	return p.readiness(ctx, t, true)
+}
+
+// readiness judges a session; deep also asks whether a running program reads.
+func (p *Pilot) readiness(ctx context.Context, t target, deep bool) Readiness {
 	if t.ended {
 		return judge(facts{ended: true, exit: t.exit})
 	}
@@ -83,7 +91,7 @@ func (p *Pilot) readinessNow(ctx context.Context, t target) Readiness {
 	if err != nil {
 		return readiness(UnknownState, "its prompt could not be asked for: "+oneLine(err.Error()))
 	}
-	return judge(p.factsOf(ctx, t, prompt, true))
+	return judge(p.factsOf(ctx, t, prompt, deep))
 }
 
 // Current returns the session that has the keyboard focus, of the first backend

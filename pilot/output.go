@@ -132,14 +132,23 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 		ExitCode: a.exit, ExitReason: a.reason, Evidence: append([]string{}, one.Evidence...),
 		DurationMS: now.Sub(one.Began).Milliseconds(), Cwd: t.session.Cwd,
 	}
-	if a.ended && !a.endedAt.IsZero() {
+	switch {
+	case a.unseen, one.over() && a.endedAt.IsZero() && a.run.over():
+		res.DurationMS = 0
+	case a.ended && !a.endedAt.IsZero():
 		res.DurationMS = a.endedAt.Sub(one.Began).Milliseconds()
 	}
-	if one.over() && one.Ended.IsZero() {
+	if a.named {
+		res.Evidence = append(res.Evidence, "text")
+	}
+	if one.over() && one.Ended.IsZero() && !a.unseen {
 		one.Ended = now
 	}
 	p.collect(ctx, t, a, wish, &res)
 	res.ExitReason = exitReason(res)
+	if a.run.over() {
+		return res, nil // on record already
+	}
 	if err := p.runs.save("run", one); err != nil {
 		// The command ran: its result is worth more than its record.
 		p.log.Warn("run outcome not recorded", "run", one.ID, "error", err)

@@ -96,11 +96,14 @@ func (p *Pilot) factsOf(ctx context.Context, t target, prompt terminal.Prompt, d
 	st := p.stageOf(t.session)
 	f := facts{
 		marks: t.session.Marks, prompt: prompt, alternate: t.session.Alternate,
-		front: st.front, name: st.name, echo: st.echo, canonical: st.canonical,
+		front: st.front, name: st.name, echo: st.echo, canonical: st.canonical, broadcast: terminal.No,
 	}
 	if b, ok := t.backend.(terminal.Broadcaster); ok {
 		yes, err := b.Broadcasts(ctx, t.id())
-		f.broadcast = yes || err != nil
+		f.broadcast = terminal.KnownOf(yes)
+		if err != nil {
+			f.broadcast = terminal.Unknown
+		}
 	}
 	idle := prompt.State == terminal.Running || prompt.State == terminal.NoPrompt
 	if deep && idle && st.canonical == terminal.Yes && st.pgid != 0 {
