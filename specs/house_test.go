@@ -81,8 +81,11 @@ func TestTestsDoNotSleepWithoutAReason(t *testing.T) {
 }
 
 func TestOnlyTheCommandLineKnowsTheStandardOutput(t *testing.T) {
+	excused := map[string]bool{
+		"host/start.go": true, // hands its standard files on to the host, and writes nothing
+	}
 	for _, f := range goFiles(t, parser.SkipObjectResolution) {
-		if f.test() || testOnly(f.dir()) || strings.HasPrefix(f.path, "cmd/") {
+		if f.test() || testOnly(f.dir()) || strings.HasPrefix(f.path, "cmd/") || excused[f.path] {
 			continue
 		}
 		report := func(what string) func(int) {

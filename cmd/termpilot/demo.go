@@ -85,7 +85,7 @@ func demoEnvironment(home string) ([]string, error) {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		switch name {
-		case "HOME", "TERMPILOT_HOME", "ZDOTDIR", "HISTFILE", "BASH_ENV", "ENV":
+		case "HOME", "TMPDIR", "TERMPILOT_HOME", "ZDOTDIR", "HISTFILE", "BASH_ENV", "ENV":
 		default:
 			if !strings.HasPrefix(name, "XDG_") {
 				env = append(env, entry)
@@ -94,7 +94,9 @@ func demoEnvironment(home string) ([]string, error) {
 	}
 	// Without a startup file zsh asks a newcomer what to put into one.
 	err := os.WriteFile(filepath.Join(home, ".zshrc"), []byte("PROMPT='%1~ %# '\n"), 0o600)
-	return append(env, "HOME="+home, "TERMPILOT_HOME="+filepath.Join(home, "state")), err
+	tmp := filepath.Join(home, "tmp") // fish leaves files there
+	err = errors.Join(err, os.Mkdir(tmp, 0o700))
+	return append(env, "HOME="+home, "TMPDIR="+tmp, "TERMPILOT_HOME="+filepath.Join(home, "state")), err
 }
 
 // play is the demonstration itself, act by act.

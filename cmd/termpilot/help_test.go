@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // commands returns every command of the program, by its whole path.
@@ -47,15 +48,13 @@ func TestEveryCommandExplainsItself(t *testing.T) { // CLI-4
 	}
 }
 
-func TestEveryFlagIsExplained(t *testing.T) {
+func TestEveryFlagIsExplained(t *testing.T) { // CLI-4
 	for path, cmd := range commands() {
-		cmd.InheritedFlags() // merges them, so that their usage is there too
-		for line := range strings.Lines(cmd.LocalFlags().FlagUsages()) {
-			words := strings.Fields(line)
-			if last := words[len(words)-1]; strings.HasPrefix(last, "--") || strings.HasSuffix(last, ".") {
-				t.Errorf("%s: flag without an explanation, or with a full stop: %s", path, strings.TrimSpace(line))
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s: --%s: %q explains nothing, or ends with a full stop", path, f.Name, f.Usage)
 			}
-		}
+		})
 	}
 }
 

@@ -33,7 +33,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERMPILOT_HOME", filepath.Join(home, "tp"))
 			env.Setenv("SHELL", "/bin/bash")
 			env.Setenv("TERM", "xterm-256color")
-			env.Defer(func() { clearAway(env.T(), home, env.Vars) })
+			env.Defer(func() {
+				if err := clearAway(home, env.Vars); err != nil {
+					env.T().Fatal(err)
+				}
+			})
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -110,25 +114,23 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// clearAway stops the host of a script's home, and holds that nothing else is left.
-func clearAway(t testscript.T, home string, env []string) {
+// clearAway stops the host of a home, sees to it that nothing else is left
+// running there, and removes the home.
+func clearAway(home string, env []string) error {
 	stop := exec.Command("termpilot", "host", "stop", "--force")
 	stop.Env = env
 	if out, err := stop.CombinedOutput(); err != nil {
-		t.Fatal(fmt.Sprintf("host stop: %v: %s", err, out))
+		return fmt.Errorf("host stop: %w: %s", err, out)
 	}
 	for until := time.Now().Add(5 * time.Second); ; {
 		left := processesOf(home)
 		if len(left) == 0 {
-			break
+			return os.RemoveAll(home)
 		}
 		if time.Now().After(until) {
-			t.Fatal("left behind: " + strings.Join(left, "; "))
+			return fmt.Errorf("left behind: %s", strings.Join(left, "; "))
 		}
 		time.Sleep(20 * time.Millisecond) // between looks at /proc
-	}
-	if err := os.RemoveAll(home); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -36,15 +36,15 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	hint := fault.HintOf(err)
-	if !a.started {
+	switch {
+	case !a.started:
 		err = usage(err)
+	case ctx.Err() != nil: // whatever it broke is not worth telling
+		err, hint = errors.New("interrupted"), ""
 	}
 	code := exitCode(err)
 	if code == exitUsage && hint == "" {
 		hint = fmt.Sprintf("see %s --help", at.CommandPath())
-	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err = errors.New("interrupted")
 	}
 	if err.Error() != "" {
 		a.complain(err, hint)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -134,6 +135,8 @@ func (s settings) validate() error {
 }
 
 // logger writes to the standard error what is at least as grave as level.
+// charmbracelet/log asks a terminal that it is given for its colours and waits
+// for the answer, so it is not given one.
 func (a *app) logger(level string) (*slog.Logger, error) {
 	if level == "" {
 		level = "warn"
@@ -142,7 +145,7 @@ func (a *app) logger(level string) (*slog.Logger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--log-level %s: only debug, info, warn, error", level)
 	}
-	return slog.New(log.NewWithOptions(a.errs, log.Options{Prefix: "termpilot", Level: least, ReportTimestamp: true, TimeFormat: time.TimeOnly})), nil
+	return slog.New(log.NewWithOptions(struct{ io.Writer }{a.errs}, log.Options{Prefix: "termpilot", Level: least, ReportTimestamp: true, TimeFormat: time.TimeOnly})), nil
 }
 
 // tripwire reads a file of patterns.
