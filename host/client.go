@@ -41,7 +41,7 @@ func (h *server) serveClient(conn *net.UnixConn) {
 		return
 	}
 	c := &client{
-		host: h, out: newOutbox(), slow: make(chan struct{}, maxSlow),
+		host: h, out: newOutbox(func() { _ = ws.Close() }), slow: make(chan struct{}, maxSlow),
 		subscriptions: map[subscription]modes{},
 	}
 	h.hub.add(c)

@@ -151,6 +151,19 @@ func (h *testHost) connect() *apiClient {
 
 func connectTo(t testing.TB, socket string) *apiClient {
 	t.Helper()
+	ws := dialAPI(t, socket)
+	c := &apiClient{t: t, ws: ws, wait: map[int64]chan *api.ServerOriginatedMessage{}, note: make(chan *api.Notification, 100000)}
+	var reading sync.WaitGroup
+	reading.Go(c.read)
+	t.Cleanup(func() {
+		_ = ws.Close()
+		reading.Wait()
+	})
+	return c
+}
+
+func dialAPI(t testing.TB, socket string) *websocket.Conn {
+	t.Helper()
 	d := websocket.Dialer{
 		NetDialContext:  func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) },
 		Subprotocols:    []string{"api.iterm2.com"},
@@ -164,14 +177,7 @@ func connectTo(t testing.TB, socket string) *apiClient {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	c := &apiClient{t: t, ws: ws, wait: map[int64]chan *api.ServerOriginatedMessage{}, note: make(chan *api.Notification, 100000)}
-	var reading sync.WaitGroup
-	reading.Go(c.read)
-	t.Cleanup(func() {
-		_ = ws.Close()
-		reading.Wait()
-	})
-	return c
+	return ws
 }
 
 func (c *apiClient) read() {

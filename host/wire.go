@@ -25,10 +25,11 @@ type outbox struct {
 	size     int
 	closed   bool
 	overflow bool
+	drop     func() // ends the connection; must not wait
 }
 
-func newOutbox() *outbox {
-	o := &outbox{}
+func newOutbox(drop func()) *outbox {
+	o := &outbox{drop: drop}
 	o.changed = sync.NewCond(&o.mu)
 	return o
 }
@@ -46,6 +47,7 @@ func (o *outbox) add(message []byte) bool {
 			o.closed, o.overflow = true, true
 			o.messages, o.size = nil, 0
 			o.changed.Broadcast()
+			o.drop() // the writer is stuck in a full socket
 			return false
 		}
 	}

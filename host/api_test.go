@@ -1,0 +1,334 @@
+package host
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"google.golang.org/protobuf/proto"
+
+	"termpilot/iterm/api"
+)
+
+const goodUpgrade = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: api.iterm2.com\r\nOrigin: ws://localhost/\r\nx-iterm2-library-version: python 2.30\r\nx-iterm2-cookie: any\r\n"
+
+func (h *testHost) rawUpgrade(t *testing.T, request string) string {
+	t.Helper()
+	conn, err := net.Dial("unix", h.loc.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(conn, request+"\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(request, "pending\r\n") {
+		_ = conn.(*net.UnixConn).CloseWrite()
+	}
+	in := bufio.NewReader(conn)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(line, "101") {
+		rest, _ := io.ReadAll(in)
+		return line + string(rest)
+	}
+	var head strings.Builder
+	head.WriteString(line)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil || line == "\r\n" {
+			return head.String()
+		}
+		head.WriteString(line)
+	}
+}
+
+func TestTheUpgradeIsCheckedAsTheApisOwnServerDoes(t *testing.T) { // HOST-70
+	h := newHost(t)
+	good := h.rawUpgrade(t, goodUpgrade)
+	for _, want := range []string{"HTTP/1.1 101 ", "X-iTerm2-Protocol-Version: 1.17\r\n", "Sec-WebSocket-Protocol: api.iterm2.com\r\n"} {
+		if !strings.Contains(strings.ToLower(good), strings.ToLower(want)) {
+			t.Errorf("%q is missing in %q", want, good)
+		}
+	}
+	if strings.Contains(strings.ToLower(good), "extensions") {
+		t.Errorf("an extension in %q", good)
+	}
+	for _, test := range []struct{ old, now, status string }{
+		{"GET / HTTP/1.1", "GET /x HTTP/1.1", "400"},
+		{"GET / HTTP/1.1", "GET / HTTP/1.0", "400"},
+		{"GET / HTTP/1.1", "POST / HTTP/1.1", "400"},
+		{"GET / HTTP/1.1", "GET /", "400"},
+		{"Upgrade: websocket", "Upgrade: h2c", "400"},
+		{"Connection: Upgrade", "Connection: keep-alive, Upgrade", "400"},
+		{"api.iterm2.com", "api.iterm2.com, other", "400"},
+		{"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Key:", "400"},
+		{"Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: 12", "400"},
+		{"Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: 14", "101"},
+		{"ws://localhost/", "http://evil.example/", "400"},
+		{"ws://localhost/", "ws://localhost.evil.example/", "400"},
+		{"Host: localhost", "Host: evil.example", "400"},
+		{"Host: localhost", "Host: 127.0.0.1:1912", "101"},
+		{"Host: localhost", "Host: [::1]", "101"},
+		{"Host: localhost", "Host: localhost:x", "400"},
+		{"Host: localhost", "Host: localhost\r\nContent-Length: 0", "400"},
+		{"python 2.30", "python 0.23", "406"},
+		{"python 2.30", "python", "400"},
+		{"python 2.30", "python 2.30 x", "400"},
+		{"python 2.30", "swift 0.1", "101"},
+		{"x-iterm2-cookie: any\r\n", "", "101"},
+		{"x-iterm2-cookie: any", "no colon", "400"},
+		{"x-iterm2-cookie: any", "x: " + strings.Repeat("y", 5000), "400"},
+		{"x-iterm2-cookie: any\r\n", strings.Repeat("a: b\r\n", 101), "400"},
+	} {
+		got := h.rawUpgrade(t, strings.Replace(goodUpgrade, test.old, test.now, 1))
+		if !strings.HasPrefix(got, "HTTP/1.1 "+test.status) {
+			t.Errorf("%q: got %q, want %s", test.now, got, test.status)
+		}
+		if test.status != "101" && strings.Count(got, "\r\n") != 2 {
+			t.Errorf("%q: more than a bare status: %q", test.now, got)
+		}
+	}
+}
+
+func TestGarbageDoesNoHarm(t *testing.T) { // HOST-71, HOST-72
+	h := newHost(t)
+	c := h.connect()
+	for _, message := range []struct {
+		kind int
+		data string
+	}{{websocket.TextMessage, "hello"}, {websocket.BinaryMessage, "\xff\xff\xff"}, {websocket.BinaryMessage, ""}} {
+		if err := c.ws.WriteMessage(message.kind, []byte(message.data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.call(&api.ScreenshotRequest{}).GetError(); got == "" {
+		t.Error("an unknown request got no error text")
+	}
+	big := h.connect()
+	_ = big.ws.WriteMessage(websocket.BinaryMessage, make([]byte, maxFrame+1))
+	for range big.note { // closed when the connection is
+	}
+	if c.call(&api.FocusRequest{}).GetFocusResponse() == nil {
+		t.Error("no answer after the garbage")
+	}
+}
+
+func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
+	for _, m := range []*api.ClientOriginatedMessage{
+		{Submessage: &api.ClientOriginatedMessage_ListSessionsRequest{ListSessionsRequest: &api.ListSessionsRequest{}}},
+		{Submessage: &api.ClientOriginatedMessage_GetBufferRequest{GetBufferRequest: &api.GetBufferRequest{Session: ptr("active"), LineRange: &api.LineRange{
+			WindowedCoordRange: &api.WindowedCoordRange{CoordRange: coordRange(point{row: 0, column: 3}, point{row: 9, column: 2}), Columns: &api.Range{Location: ptr(int64(2)), Length: ptr(int64(9))}}}}}},
+		{Submessage: &api.ClientOriginatedMessage_VariableRequest{VariableRequest: &api.VariableRequest{Scope: &api.VariableRequest_SessionId{SessionId: "active"}, Get: []string{"*", "tab.window.currentTab.currentSession.path"}}}},
+		{Submessage: &api.ClientOriginatedMessage_InjectRequest{InjectRequest: &api.InjectRequest{SessionId: []string{"all"}, Data: []byte("\x1b]133;A\x07x\x1b[2J")}}},
+		{Submessage: &api.ClientOriginatedMessage_InvokeFunctionRequest{InvokeFunctionRequest: &api.InvokeFunctionRequest{Invocation: ptr(`iterm2.set_name(name: "x")`)}}},
+		{Submessage: &api.ClientOriginatedMessage_SetPropertyRequest{SetPropertyRequest: &api.SetPropertyRequest{Identifier: &api.SetPropertyRequest_SessionId{SessionId: "active"}, Name: ptr("grid_size"), JsonValue: ptr(`{"width":3,"height":3}`)}}},
+		{Submessage: &api.ClientOriginatedMessage_NotificationRequest{NotificationRequest: &api.NotificationRequest{Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_PROMPT.Enum()}}},
+	} {
+		data, _ := proto.Marshal(m)
+		f.Add(data)
+	}
+	h := newHost(f)
+	real := h.connect()
+	real.open("sh")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		real.t = t
+		in := &api.ClientOriginatedMessage{}
+		if proto.Unmarshal(data, in) == nil {
+			switch in.GetSubmessage().(type) {
+			case *api.ClientOriginatedMessage_CreateTabRequest, *api.ClientOriginatedMessage_SplitPaneRequest,
+				*api.ClientOriginatedMessage_CloseRequest, *api.ClientOriginatedMessage_SendTextRequest:
+				return // would run programs, or end the one session
+			}
+		}
+		real.mu.Lock()
+		err := real.ws.WriteMessage(websocket.BinaryMessage, data)
+		real.mu.Unlock()
+		if err != nil || real.call(&api.ListSessionsRequest{}).GetListSessionsResponse() == nil {
+			t.Fatalf("no answer after %q: %v", data, err)
+		}
+	})
+}
+
+func TestRangesAreEchoedAndRowsAreExact(t *testing.T) { // HOST-73
+	c := newHost(t).connect()
+	id := c.open("", "Termpilot Shell Command", quote("seq 1 100; printf 'a\\tb'; exec sleep 71"))
+	c.awaitScreen(id, "100")
+	read := func(r *api.LineRange) *api.GetBufferResponse {
+		return c.call(&api.GetBufferRequest{Session: &id, LineRange: r}).GetGetBufferResponse()
+	}
+	screen := read(&api.LineRange{ScreenContentsOnly: ptr(false)}) // presence counts
+	w := screen.GetWindowedCoordRange().GetCoordRange()
+	if len(screen.GetContents()) != 24 || w.GetStart().GetY() != 77 || w.GetEnd().GetY() != 101 || w.GetEnd().GetX() != 0 || screen.GetCursor().GetY() != 100 {
+		t.Errorf("the screen: %d rows, %v, cursor %v", len(screen.GetContents()), w, screen.GetCursor())
+	}
+	if got := read(&api.LineRange{TrailingLines: ptr(int32(3))}); len(got.GetContents()) != 3 || got.GetContents()[0].GetText() != "99" {
+		t.Errorf("the last three: %v", got.GetContents())
+	}
+	if got := read(&api.LineRange{TrailingLines: ptr(int32(1000))}); len(got.GetContents()) != 101 {
+		t.Errorf("all: %d rows", len(got.GetContents()))
+	}
+	window := func(x1 int32, y1 int64, x2 int32, y2 int64) *api.LineRange {
+		return &api.LineRange{WindowedCoordRange: &api.WindowedCoordRange{CoordRange: &api.CoordRange{Start: &api.Coord{X: &x1, Y: &y1}, End: &api.Coord{X: &x2, Y: &y2}}}}
+	}
+	if got := read(window(1, 99, 2, 99)); len(got.GetContents()) != 1 || got.GetContents()[0].GetText() != "0" {
+		t.Errorf("a cell: %v", got.GetContents())
+	}
+	if got := read(window(0, 10, 0, 12)); len(got.GetContents()) != 2 || got.GetWindowedCoordRange().GetCoordRange().GetEnd().GetY() != 12 {
+		t.Errorf("two rows: %v", got)
+	}
+	for name, bad := range map[string]*api.LineRange{
+		"negative": window(-1, 0, 0, 3), "nothing": {}, "two": {ScreenContentsOnly: ptr(true), TrailingLines: ptr(int32(1))}, "none": nil,
+	} {
+		answer := c.call(&api.GetBufferRequest{Session: &id, LineRange: bad})
+		if answer.GetSubmessage() != nil || answer.Id == nil {
+			t.Errorf("%s: %v", name, answer)
+		}
+	}
+	for _, far := range []*api.LineRange{window(0, 1<<40, 0, 1<<41), window(0, -1<<40, 0, 0), window(5, 5, 0, 2)} {
+		if got := read(far); got == nil || len(got.GetContents()) != 0 {
+			t.Errorf("far away: %v", got)
+		}
+	}
+}
+
+func TestCellsTellTheirTextInUtf16Units(t *testing.T) { // HOST-74
+	c := newHost(t).connect()
+	id := c.open("", "Termpilot Shell Command", quote(`printf 'a\033[5Gb日e\xcc\x81😀\033[1;31mR\033[m '; exec sleep 72`))
+	c.awaitScreen(id, "R")
+	b := c.call(&api.GetBufferRequest{Session: &id, LineRange: &api.LineRange{ScreenContentsOnly: ptr(true)}, IncludeStyles: ptr(true)}).GetGetBufferResponse()
+	row := b.GetContents()[0]
+	if got, want := row.GetText(), "a\x00\x00\x00b日e\u0301😀R "; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+	var units []int32
+	for _, n := range row.GetCodePointsPerCell() {
+		for range n.GetRepeats() {
+			units = append(units, n.GetNumCodePoints())
+		}
+	}
+	if got, want := fmt.Sprint(units), "[1 1 1 1 1 1 0 2 2 0 1 1]"; got != want {
+		t.Errorf("units %s, want %s", got, want)
+	}
+	cells, bold := uint32(0), false
+	for _, s := range row.GetStyle() {
+		cells += s.GetRepeats()
+		bold = bold || s.GetBold() && s.GetFgStandard() == 1
+	}
+	if cells != 12 || !bold {
+		t.Errorf("styles of %d cells, bold red %v", cells, bold)
+	}
+	b = c.call(&api.GetBufferRequest{Session: &id, LineRange: &api.LineRange{ScreenContentsOnly: ptr(true)}}).GetGetBufferResponse()
+	if len(b.GetContents()[0].GetStyle()) != 0 {
+		t.Error("styles though not asked for")
+	}
+}
+
+func TestVariablesAreTyped(t *testing.T) { // HOST-75
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	c.run(id, "cd /")
+	c.send(id, "sleep 73\r")
+	waitUntil(t, "sleep is in front", func() bool { return c.variable(id, "jobName") == `"sleep"` })
+	for name, want := range map[string]string{
+		"id": quote(id), "path": `"/"`, "username": `"tester"`, "columns": "80", "rows": "24", "showingAlternateScreen": "0",
+		"profileName": `"bash"`, "lastCommand": `"sleep 73"`, "nosuch": "null", "user.nosuch": "null", "termpilot.exit": "null",
+		"iterm2.termpilot.protocol": "1", "session.name": `"sleep"`, "badge": "null",
+	} {
+		if got := c.variable(id, name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	job, _ := strconv.Atoi(c.variable(id, "jobPid"))
+	if p, ok := inspectProcess(job); !ok || p.name != "sleep" {
+		t.Errorf("jobPid %d: %+v", job, p)
+	}
+	pid, _ := strconv.Atoi(c.variable(id, "pid"))
+	if p, ok := inspectProcess(pid); !ok || p.name != "bash" {
+		t.Errorf("pid %d: %+v", pid, p)
+	}
+	if tty := c.variable(id, "tty"); !strings.HasPrefix(tty, `"/dev/`) {
+		t.Errorf("tty %s", tty)
+	}
+	var all map[string]string
+	if err := json.Unmarshal([]byte(c.variable(id, "*")), &all); err != nil || all["columns"] != "80" || all["iterm2.termpilot.version"] != "1.2.3" {
+		t.Errorf("all: %v %v", err, all)
+	}
+	app := c.call(&api.VariableRequest{Scope: &api.VariableRequest_App{App: true}, Get: []string{"termpilot.version", "termpilot.protocol", "effectiveTheme"}}).GetVariableResponse()
+	if got := strings.Join(app.GetValues(), " "); got != `"1.2.3" 1 "dark"` {
+		t.Errorf("app: %s", got)
+	}
+}
+
+func TestOnlyUserVariablesCanBeSet(t *testing.T) { // HOST-76
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	list := c.call(&api.ListSessionsRequest{}).GetListSessionsResponse().GetWindows()[0]
+	set := func(scope *api.VariableRequest, name, value string) api.VariableResponse_Status {
+		scope.Set = []*api.VariableRequest_Set{{Name: &name, Value: &value}}
+		scope.Get = []string{name}
+		r := c.call(scope).GetVariableResponse()
+		if r.GetStatus() == api.VariableResponse_OK && r.GetValues()[0] != value {
+			t.Errorf("%s: set %s, got %v", name, value, r.GetValues())
+		}
+		return r.GetStatus()
+	}
+	for _, scope := range []func() *api.VariableRequest{
+		func() *api.VariableRequest {
+			return &api.VariableRequest{Scope: &api.VariableRequest_SessionId{SessionId: id}}
+		},
+		func() *api.VariableRequest {
+			return &api.VariableRequest{Scope: &api.VariableRequest_TabId{TabId: list.GetTabs()[0].GetTabId()}}
+		},
+		func() *api.VariableRequest {
+			return &api.VariableRequest{Scope: &api.VariableRequest_WindowId{WindowId: list.GetWindowId()}}
+		},
+		func() *api.VariableRequest { return &api.VariableRequest{Scope: &api.VariableRequest_App{App: true}} },
+	} {
+		if got := set(scope(), "user.mark", `{"a":1}`); got != api.VariableResponse_OK {
+			t.Errorf("%v: %v", scope(), got)
+		}
+		for _, bad := range []string{"name", "user.", "user.a.b", "termpilot.marks"} {
+			if got := set(scope(), bad, "1"); got != api.VariableResponse_INVALID_NAME {
+				t.Errorf("%s: %v", bad, got)
+			}
+		}
+	}
+	if got := set(&api.VariableRequest{}, "user.x", "1"); got != api.VariableResponse_MISSING_SCOPE {
+		t.Errorf("no scope: %v", got)
+	}
+	c.run(id, `printf '\033]1337;SetUserVar=lang=Z28=\007'`)
+	if got := c.variable(id, "user.lang"); got != `"go"` {
+		t.Errorf("set by a program: %s", got)
+	}
+}
+
+func TestIdsAreExact(t *testing.T) { // HOST-86
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	for _, wrong := range []string{"", id[:len(id)-1], id + "0", strings.ToLower(id), " " + id, "bash", "all*", "0"} {
+		if got := c.call(&api.SendTextRequest{Session: &wrong, Text: ptr("x")}).GetSendTextResponse().GetStatus(); got != api.SendTextResponse_SESSION_NOT_FOUND {
+			t.Errorf("%q: %v", wrong, got)
+		}
+		if got := c.call(&api.GetBufferRequest{Session: &wrong, LineRange: &api.LineRange{ScreenContentsOnly: ptr(true)}}).GetGetBufferResponse().GetStatus(); got != api.GetBufferResponse_SESSION_NOT_FOUND {
+			t.Errorf("reading %q: %v", wrong, got)
+		}
+		if got := c.closeSession(wrong, true); got != api.CloseResponse_NOT_FOUND {
+			t.Errorf("closing %q: %v", wrong, got)
+		}
+	}
+	if v := c.promptView(id); v.Touched {
+		t.Error("something was typed")
+	}
+}
