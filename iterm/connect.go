@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -74,9 +75,21 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 		if caller.Err() != nil {
 			return nil, &lateError{cause: context.Cause(caller)}
 		}
+		if over(caller, ctx, err) {
+			return nil, &lateError{cause: context.DeadlineExceeded}
+		}
 		return nil, c.noteFailure(err)
 	}
 	return c.adopt(l)
+}
+
+// over reports whether an attempt failed because its caller's time was over,
+// not the client's own. A socket can notice a deadline a moment before the
+// context does.
+func over(caller, ctx context.Context, err error) bool {
+	callers, has := caller.Deadline()
+	effective, _ := ctx.Deadline()
+	return has && callers.Equal(effective) && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // living returns the connection if there is one that was not lost.

@@ -109,6 +109,9 @@ func (c *Client) reachHint() string {
 // oneLine makes text from outside fit for a line: no control characters, and
 // at most limit runes.
 func oneLine(s string, limit int) string {
+	if len(s) <= limit && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
+		return s
+	}
 	n := 0
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

@@ -51,6 +51,7 @@ type call struct {
 	// apply, if set, is run by the reader when the answer comes, so that what it
 	// stores keeps its place in the order of the terminal's messages.
 	apply func(*api.ServerOriginatedMessage)
+	names []string // of the variables that are asked for
 
 	bytes  []byte
 	state  atomic.Int32

@@ -294,16 +294,14 @@ func TestBytesThatAreNoMessageEndTheConnectionAndNothingElse(t *testing.T) { // 
 func TestCallsOfOneBurstShareAWrite(t *testing.T) { // ITERM-13
 	s := newFakeServer(t, newWorld(150))
 	const delay = 5 * time.Millisecond
-	var wait sync.WaitGroup
 	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool { // 5 ms each, side by side
-		wait.Go(func() {
+		s.running.Go(func() {
 			timer := time.NewTimer(delay)
 			<-timer.C
 			c.answer(m, s.world.answer(c, m))
 		})
 		return true
 	}
-	defer wait.Wait()
 	c := s.client(Options{})
 	began := time.Now()
 	list, err := c.Sessions(t.Context())
@@ -323,9 +321,7 @@ func TestCallsOfOneBurstShareAWrite(t *testing.T) { // ITERM-13
 		{"broadcasts", 0, func() error { _, err := c.Broadcasts(t.Context(), sid(77)); return err }},
 		{"send", 1, func() error { return c.Send(t.Context(), sid(77), []byte("x")) }},
 		{"watch", 3, func() error {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			_, err := c.Watch(ctx, sid(77))
+			_, err := c.Watch(t.Context(), sid(77))
 			return err
 		}},
 	} {

@@ -20,7 +20,7 @@ func (c *Client) Prompt(ctx context.Context, id terminal.ID, promptID string) (t
 	}
 	var p terminal.Prompt
 	err := c.read(ctx, op, id, func(l *link) error {
-		ask, vars := askPrompt(id, promptID), l.fetch(id)
+		ask, vars := askPrompt(id, promptID), l.refresh(id)
 		if err := l.do(ctx, ask, vars); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 	if v.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
 		return terminal.Prompt{}, nil, errNotFound
 	}
-	known := variables(sessionVariables, v.GetValues())
+	known := vars.variables()
 	switch r.GetStatus() {
 	case api.GetPromptResponse_OK:
 	case api.GetPromptResponse_SESSION_NOT_FOUND:
@@ -194,7 +194,7 @@ func (l *link) exit(ctx context.Context, id terminal.ID) (*terminal.Exit, error)
 	if r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
 		return nil, errNotFound
 	}
-	if exit, ok := parseExit(variables([]string{varExit}, r.GetValues())[varExit]); ok {
+	if exit, ok := parseExit(ask.variables()[varExit]); ok {
 		return &exit, nil
 	}
 	return nil, nil

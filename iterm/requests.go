@@ -68,7 +68,7 @@ func askBroadcastDomains() *call {
 }
 
 func askVariables(id terminal.ID, names []string) *call {
-	return &call{request: &api.ClientOriginatedMessage{
+	return &call{names: names, request: &api.ClientOriginatedMessage{
 		Submessage: &api.ClientOriginatedMessage_VariableRequest{VariableRequest: &api.VariableRequest{
 			Scope: &api.VariableRequest_SessionId{SessionId: string(id)}, Get: names,
 		}},
@@ -76,7 +76,7 @@ func askVariables(id terminal.ID, names []string) *call {
 }
 
 func askAppVariables(names []string) *call {
-	return &call{request: &api.ClientOriginatedMessage{
+	return &call{names: names, request: &api.ClientOriginatedMessage{
 		Submessage: &api.ClientOriginatedMessage_VariableRequest{VariableRequest: &api.VariableRequest{
 			Scope: &api.VariableRequest_App{App: true}, Get: names,
 		}},

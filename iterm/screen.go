@@ -163,7 +163,7 @@ func (l *link) readRows(ctx context.Context, id terminal.ID, want terminal.Range
 		return nil, violation("number_of_lines cannot be read")
 	}
 	if !known {
-		v := variables(sessionVariables, vars.answer.GetVariableResponse().GetValues())
+		v := vars.variables()
 		read.alternate = truth(v[varAlternate])
 		if read.columns == 0 {
 			read.columns = number(v[varColumns])

@@ -41,6 +41,11 @@ var sessionVariables = []string{
 	varAlternate, varTmuxRole, varColumns, varRows, varMarks, varPrompt, varExit,
 }
 
+// promptVariables are those that decide whether a command may be typed. They
+// are read anew with every prompt: the kernel tells nobody of a change of the
+// foreground job, so notifications of it come late.
+var promptVariables = []string{varJob, varJobPID, varPID, varTTY, varAlternate, varMarks, varPrompt, varExit}
+
 // watchedVariables are those that change in a session's life and are told by
 // notification. The size is told by the layout.
 var watchedVariables = []string{
@@ -76,10 +81,12 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// variables reads what a response holds for names.
-func variables(names, values []string) map[string]string {
-	vars := make(map[string]string, len(names))
-	for i, name := range names {
+// variables reads the values of the variables that a call asked for; one that is
+// unset is not among them.
+func (c *call) variables() map[string]string {
+	values := c.answer.GetVariableResponse().GetValues()
+	vars := make(map[string]string, len(c.names))
+	for i, name := range c.names {
 		if i < len(values) {
 			if v, ok := plain(values[i]); ok {
 				vars[name] = v
@@ -183,27 +190,52 @@ func (r *record) session(backend string, current bool) terminal.Session {
 }
 
 // fetch is a call that reads all variables of a session into the state.
-func (l *link) fetch(id terminal.ID) *call {
-	c := askVariables(id, sessionVariables)
+func (l *link) fetch(id terminal.ID) *call { return l.ask(id, sessionVariables) }
+
+// refresh is a call that reads what decides over a prompt, and everything else
+// as well while it is not known.
+func (l *link) refresh(id terminal.ID) *call {
+	if l.state.isFetched(id) {
+		return l.ask(id, promptVariables)
+	}
+	return l.fetch(id)
+}
+
+func (l *link) ask(id terminal.ID, names []string) *call {
+	c := askVariables(id, names)
 	c.apply = func(m *api.ServerOriginatedMessage) {
-		r := m.GetVariableResponse()
-		if r != nil && r.GetStatus() == api.VariableResponse_OK {
-			l.state.setVariables(id, variables(sessionVariables, r.GetValues()), l.details.isDone())
+		if r := m.GetVariableResponse(); r != nil && r.GetStatus() == api.VariableResponse_OK {
+			c.answer = m
+			l.state.setVariables(id, names, c.variables(), l.details.isDone())
 		}
 	}
 	return c
 }
 
-// setVariables stores all variables of a session at once. They count as known
-// only when changes to them are told.
-func (s *state) setVariables(id terminal.ID, vars map[string]string, followed bool) {
+// setVariables stores variables of a session. The session counts as known when
+// all were read and changes to them are told.
+func (s *state) setVariables(id terminal.ID, names []string, vars map[string]string, followed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.sessions[id]
 	if r == nil {
 		return // ended meanwhile, or asked for by an id that is no session
 	}
-	r.vars, r.fetched = vars, r.fetched || followed
-	r.prompt, _ = parseLivePrompt(vars[varPrompt])
+	for _, name := range names {
+		if v, ok := vars[name]; ok {
+			r.vars[name] = v
+		} else {
+			delete(r.vars, name)
+		}
+	}
+	r.fetched = r.fetched || followed && len(names) == len(sessionVariables)
+	r.prompt, _ = parseLivePrompt(r.vars[varPrompt])
 	s.touch()
+}
+
+func (s *state) isFetched(id terminal.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	return r != nil && r.fetched
 }

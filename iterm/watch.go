@@ -168,7 +168,7 @@ func (l *link) watch(ctx context.Context, id terminal.ID, w *watcher) (terminal.
 	ctx, cancel := context.WithTimeout(ctx, l.client.o.Deadline)
 	defer cancel()
 	screen := subscribe(api.NotificationType_NOTIFY_ON_SCREEN_UPDATE, string(id), true)
-	prompt, vars := askPrompt(id, ""), l.fetch(id)
+	prompt, vars := askPrompt(id, ""), l.refresh(id)
 	calls := []*call{screen, prompt, vars}
 
 	// Registering and asking are one step with regard to unwatch, or its

@@ -123,9 +123,7 @@ func TestASlowReaderIsResynced(t *testing.T) { // ITERM-42
 		s.notifyAll(commandEnded(guid(1), fmt.Sprint(i), 0))
 	}
 	s.notifyAll(terminated(guid(1)))
-	if _, err := c.Sessions(t.Context()); err != nil { // all notifications were taken before its answer
-		t.Fatal(err)
-	}
+	wantCode(t, c.Send(t.Context(), sid(2), nil), fault.SessionNotFound) // its answer is behind the notifications
 	all := collect(t, events, terminal.Gone)
 	got := kinds(all)
 	if got[0] != terminal.State || got[1] != terminal.Resync || slices.Contains(got[2:], terminal.Resync) || len(got) > 6 {
@@ -327,13 +325,11 @@ func TestExitIsWhatTheHostTells(t *testing.T) { // ITERM-44
 		t.Errorf("told %+v, Exit says %+v, %v", told, exit, err)
 	}
 
-	s.notifyAll(terminated(guid(2))) // nobody knows how
-	if _, err := c.Sessions(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	w.mu.Lock()
 	w.sessions = nil
 	w.mu.Unlock()
+	s.notifyAll(terminated(guid(2))) // nobody knows how
+	wantCode(t, c.Send(t.Context(), sid(2), nil), fault.SessionEnded)
 	exit, err = c.Exit(t.Context(), sid(2))
 	if err != nil || exit.Code != nil || exit.Signal != "" || exit.At.IsZero() {
 		t.Errorf("got %+v, %v", exit, err)
