@@ -145,8 +145,8 @@ func (t *Terminal) deleteCells(n int) {
 
 // align is DECALN: a screen full of E.
 func (t *Terminal) align() {
-	t.dropPins()
 	for _, r := range t.screen.rows {
+		t.killPins(r, Erased)
 		for i := range r.cells {
 			r.cells[i] = cell{ch: 'E'}
 		}

@@ -199,11 +199,12 @@ func EncodePaste(text []byte, m Modes) []byte {
 	if !m.BracketedPaste {
 		return text
 	}
-	for _, end := range []string{"\x1b[201~", "\u009b201~"} {
-		for bytes.Contains(text, []byte(end)) { // what is left may make another one
-			text = bytes.ReplaceAll(text, []byte(end), nil)
+	out := append(make([]byte, 0, len(text)+12), "\x1b[200~"...)
+	for _, c := range text {
+		out = append(out, c)
+		for _, end := range []string{"\x1b[201~", "\u009b201~"} { // also one that the removal of another makes
+			out = bytes.TrimSuffix(out, []byte(end))
 		}
 	}
-	out := append([]byte("\x1b[200~"), text...)
 	return append(out, "\x1b[201~"...)
 }

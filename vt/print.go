@@ -128,8 +128,11 @@ func (t *Terminal) naturallyWide(b []byte) bool {
 		return false
 	}
 	base, n := utf8.DecodeRune(b)
-	if selector, _ := utf8.DecodeRune(b[n:]); selector != 0xfe0f || base < 0x80 {
+	if selector, _ := utf8.DecodeRune(b[n:]); selector != 0xfe0f {
 		return true
+	}
+	if base < 0x80 {
+		return '0' <= base && base <= '9' || base == '#' || base == '*'
 	}
 	const heart = "\u200d\u2764"
 	t.segments.SetText(append(append(t.probe[:0], b[:n]...), heart...))
