@@ -139,14 +139,15 @@ func (s *Server) Handler(o HTTPOptions) http.Handler {
 	return wire.Handler(s.mcp, wire.HTTP{Token: o.Token, Hosts: o.Hosts, Stateless: o.Stateless, Log: s.log})
 }
 
-// Close cancels all calls and returns when they have ended. Calls made later
-// are refused.
+// Close cancels all calls, ends all sessions and returns when they have ended.
+// Calls made later are refused.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.end(wire.ErrClosing)
 		for range maxCalls {
 			s.slots <- struct{}{} // kept, so that no call finds one
 		}
+		wire.CloseSessions(s.mcp)
 	})
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 )
 
 type readTerminalIn struct {
-	SessionID string       `json:"session_id" jsonschema:"exact id"`
+	SessionID string       `json:"session_id" jsonschema:"exact id from list_sessions"`
 	Source    pilot.Source `json:"source" jsonschema:"since: what came after cursor; command: the output of run_id or of the last command" enum:"screen,history,all,since,command" default:"screen"`
-	Cursor    string       `json:"cursor,omitempty" jsonschema:"for since: cursor of an earlier read"`
-	RunID     string       `json:"run_id,omitempty" jsonschema:"for command"`
+	Cursor    string       `json:"cursor,omitempty" jsonschema:"for source=since: the cursor of an earlier read"`
+	RunID     string       `json:"run_id,omitempty" jsonschema:"for source=command"`
 	MaxLines  int          `json:"max_lines" jsonschema:"most lines" min:"1" max:"2000" default:"200"`
 	MaxChars  int          `json:"max_chars" jsonschema:"most characters" min:"1" max:"131072" default:"32768"`
 	Reduce    bool         `json:"reduce" jsonschema:"shorten repetition and noise" default:"true"`

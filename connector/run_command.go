@@ -9,7 +9,7 @@ import (
 )
 
 type runCommandIn struct {
-	SessionID string `json:"session_id" jsonschema:"exact id"`
+	SessionID string `json:"session_id" jsonschema:"exact id from list_sessions"`
 	Command   string `json:"command" jsonschema:"typed as given; several lines and here-documents are fine" min:"1" max:"16384"`
 	Wait      bool   `json:"wait_for_completion" jsonschema:"false: return once submitted" default:"true"`
 	Timeout   int    `json:"timeout_seconds" jsonschema:"how long to wait; the server caps it. The command goes on after it" min:"0" max:"3600" default:"30"`

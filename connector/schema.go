@@ -29,6 +29,7 @@ type schema struct {
 	null       bool // may be null
 	properties []property
 	closed     bool    // no other properties
+	result     bool    // part of a tool's result: which properties it needs is not spelled out
 	items      *schema // of an array
 	values     *schema // of an object that is a map
 	enum       []string
@@ -50,7 +51,9 @@ func inputSchema(t reflect.Type) *schema {
 	return s
 }
 
-// outputSchema describes a result. It leaves room for later fields.
+// outputSchema describes a result. It leaves room for later fields and does not
+// list those that are always there, which are all but a few: a tenth of the
+// list of tools would be that.
 func outputSchema(t reflect.Type) *schema { return reflected(t, false) }
 
 // reflected describes a type. It panics on a type that no tool has use for,
@@ -72,7 +75,7 @@ func reflected(t reflect.Type, isInput bool) *schema {
 		s.null = true
 		return s
 	case reflect.Struct:
-		s := &schema{kind: "object"}
+		s := &schema{kind: "object", result: !isInput}
 		for f := range t.Fields() {
 			s.properties = append(s.properties, field(f, isInput))
 		}
@@ -161,7 +164,7 @@ func (s *schema) MarshalJSON() ([]byte, error) {
 			}
 		}
 		w.add("properties", json.RawMessage(properties.bytes()))
-		if required != nil {
+		if required != nil && !s.result {
 			w.add("required", required)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 type sendTextIn struct {
-	SessionID string `json:"session_id" jsonschema:"exact id"`
+	SessionID string `json:"session_id" jsonschema:"exact id from list_sessions"`
 	Text      string `json:"text" jsonschema:"sent verbatim, no newline added" min:"1" max:"16384"`
 	Paste     bool   `json:"paste" jsonschema:"as one paste, where the program takes it" default:"false"`
 }

@@ -11,11 +11,11 @@ import (
 )
 
 type waitSessionIn struct {
-	RunID      string          `json:"run_id,omitempty" jsonschema:"from run_command; or give session_ids"`
-	SessionIDs []string        `json:"session_ids,omitempty" jsonschema:"exact ids" min:"1" max:"32"`
-	Mode       string          `json:"mode" jsonschema:"of session_ids" enum:"any,all" default:"any"`
-	Until      pilot.WaitUntil `json:"until" jsonschema:"quiet: no output for a while; exit: the session ended" enum:"command,prompt,text,quiet,exit" default:"command"`
-	Pattern    string          `json:"pattern,omitempty" jsonschema:"for text" max:"1024"`
+	RunID      string          `json:"run_id,omitempty" jsonschema:"the run to wait for; or give session_ids"`
+	SessionIDs []string        `json:"session_ids,omitempty" jsonschema:"exact ids from list_sessions" min:"1" max:"32"`
+	Mode       string          `json:"mode" jsonschema:"any or all of session_ids" enum:"any,all" default:"any"`
+	Until      pilot.WaitUntil `json:"until" jsonschema:"command: what runs ends; prompt: ready for a command; text: pattern shows; quiet: no output for a while; exit: the session ends" enum:"command,prompt,text,quiet,exit" default:"command"`
+	Pattern    string          `json:"pattern,omitempty" jsonschema:"for until=text" max:"1024"`
 	Regex      bool            `json:"regex" jsonschema:"pattern is a regular expression (RE2)" default:"false"`
 	Timeout    int             `json:"timeout_seconds" jsonschema:"0 looks and returns; the server caps it" min:"0" max:"3600" default:"30"`
 }

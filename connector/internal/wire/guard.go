@@ -22,6 +22,13 @@ func Guard(m *mcp.Server, self mcp.InitializeResult, log *slog.Logger) {
 	m.AddReceivingMiddleware(describeFaults, survivePanics(log), repeatInitialize(self))
 }
 
+// CloseSessions ends every session of m. It waits for their calls: cancel them first.
+func CloseSessions(m *mcp.Server) {
+	for session := range m.Sessions() {
+		_ = session.Close() // its error is why it was closing already
+	}
+}
+
 // repeatInitialize answers an initialize on a session that has begun, which
 // the SDK refuses. Clients repeat it after they were restarted behind a pipe
 // that was not.
