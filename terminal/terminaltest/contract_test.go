@@ -12,6 +12,7 @@ import (
 func TestFakePassesTheContract(t *testing.T) {
 	TestBackend(t, func(t *testing.T) terminal.Backend {
 		f := NewFake(t, Options{})
+		f.Refuse(RefusedLine, "bash: !nosuch: event not found")
 		n := len(verbatim(false))
 		f.On(dump(n), func(p *Program) int {
 			p.Raw()
