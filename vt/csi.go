@@ -36,9 +36,9 @@ func (t *Terminal) csi(final byte) {
 		t.position(p.count(0)-1, p.count(1)-1)
 	case 'I':
 		t.tabForward(p.count(0))
-	case 'J':
+	case 'J', seq('?', 0, 'J'): // DECSED: nothing here is protected from it
 		t.eraseDisplay(p.arg(0, 0))
-	case 'K':
+	case 'K', seq('?', 0, 'K'):
 		t.eraseLine(p.arg(0, 0))
 	case 'L':
 		t.insertLines(p.count(0))

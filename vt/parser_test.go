@@ -125,6 +125,7 @@ func TestScreenSequences(t *testing.T) {
 		// VT-35
 		{"REP repeats a cluster", "👍🏽\x1b[2b", "👍🏽👍🏽👍🏽 0,6"},
 		{"REP without a character", "\x1b[5bx", "x 0,1"},
+		{"selective erasure is erasure", "abc\x1b[2G\x1b[?K\r\nd", "a|d 1,1"},
 		{"insert mode", "abc\x1b[2G\x1b[4h日\x1b[4lx", "a日xc 0,4"},
 		{"no autowrap", "\x1b[?7l" + strings.Repeat("x", 25) + "y", strings.Repeat("x", 19) + "y 0,20"},
 		{"LNM", "\x1b[20hab\ncd", "ab|cd 1,2"},
