@@ -14,6 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// fastExit keeps programs built with the race detector from sleeping for a second at their end.
+const fastExit = "GORACE=atexit_sleep_ms=10"
+
 // TestMain registers termpilot with testscript: this test binary is the
 // program, for the scripts and for what the program starts of itself.
 func TestMain(m *testing.M) {
@@ -33,6 +36,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERMPILOT_HOME", filepath.Join(home, "tp"))
 			env.Setenv("SHELL", "/bin/bash")
 			env.Setenv("TERM", "xterm-256color")
+			env.Vars = append(env.Vars, fastExit)
 			env.Defer(func() {
 				if err := clearAway(home, env.Vars); err != nil {
 					env.T().Fatal(err)
