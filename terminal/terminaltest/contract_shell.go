@@ -91,9 +91,10 @@ func ctrlC(r *rig) { // TERM-36
 	s := r.open()
 	w := r.watch(s.ID)
 	w.prompt()
-	r.must(r.b.Send(r.ctx(), s.ID, []byte("printf 'now%s' sleeping; sleep 60\r")))
+	// not a program: while bash starts one, it may keep a Ctrl-C to itself
+	r.must(r.b.Send(r.ctx(), s.ID, []byte("printf 'now%s' reading; read x\r")))
 	started := w.until(terminal.Started).Prompt
-	r.shows(s.ID, "nowsleeping")
+	r.shows(s.ID, "nowreading")
 	r.must(r.b.Send(r.ctx(), s.ID, []byte("\x03")))
 	ended := w.until(terminal.Ended).Prompt
 	if ended.ID != started.ID || ended.Exit == nil || *ended.Exit != 130 {
