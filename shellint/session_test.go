@@ -29,6 +29,7 @@ const patience = 20 * time.Second
 type session struct {
 	t    *testing.T
 	home string
+	dir  string // the session's folder
 	cmd  *exec.Cmd
 	tty  *os.File
 
@@ -43,11 +44,11 @@ type session struct {
 }
 
 type setup struct {
-	nonce string            // "" is testNonce; "none" is no nonce
-	files map[string]string // in HOME
-	env   []string
-	argv  []string // instead of what Inject says
-	plain bool     // the shell without our script
+	nonce  string            // "" is testNonce; "none" is no nonce
+	files  map[string]string // in HOME
+	env    []string
+	rcfile bool // bash: as Apple's gets it
+	plain  bool // the shell without our script
 }
 
 // shellPath finds a shell, or skips the test; with TERMPILOT_TEST_REQUIRE naming it, fails.
@@ -101,20 +102,21 @@ func start(t *testing.T, shell string, with setup) *session {
 	}, with.env...)
 	argv := []string{path, "-l"}
 	if !with.plain {
-		dir := t.TempDir()
-		if err := os.Chmod(dir, 0o700); err != nil {
+		s.dir = t.TempDir()
+		if err := os.Chmod(s.dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		var ok bool
 		var err error
-		if argv, env, ok, err = Inject(path, dir, nonce, env); err != nil || !ok {
+		if argv, env, ok, err = Inject(path, s.dir, nonce, env); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 	} else {
 		env = append(env, "TERM_PROGRAM="+HostProgram)
 	}
-	if with.argv != nil {
-		argv = with.argv
+	if with.rcfile {
+		argv = []string{path, "--rcfile", filepath.Join(s.dir, "boot.bash")}
+		env = without(env, "ENV")
 	}
 	s.machine = NewMachine(nonce)
 	s.cmd = &exec.Cmd{Path: path, Args: argv, Env: env, Dir: s.home}
@@ -276,6 +278,20 @@ func (s *session) after(id string) (Prompt, string) {
 		return p.State == terminal.Finished && last.ID != id && last.State == terminal.Editing
 	})
 	return p, s.output(p)
+}
+
+// end waits until the shell has ended, and returns how.
+func (s *session) end() error {
+	s.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- s.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(patience):
+		s.t.Fatal("the shell does not end")
+		return nil
+	}
 }
 
 // output is what stands between the marks of a prompt, without control sequences.

@@ -16,7 +16,9 @@
 \builtin shopt -q expand_aliases && __termpilot_x=1 || __termpilot_x=
 \builtin shopt -u expand_aliases
 
-if [[ $- == *i* && -z ${__termpilot_p-} && ( -n ${__termpilot_n-} || ${TERM_PROGRAM-} != termpilot ) && ${TERM-dumb} != dumb ]]; then
+if [[ $- == *i* && -z ${__termpilot_p-} && ${TERM-dumb} != dumb &&
+	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-}${KITTY_WINDOW_ID-} &&
+	${TERM_PROGRAM-} != termpilot && ${TERM_PROGRAM-} != vscode && ${TERM_PROGRAM-} != ghostty ) ]]; then
 
 __termpilot_p=0          # 0 while a command runs, 1 before the prompt, 2 at the prompt
 __termpilot_i=0          # number of the prompt
@@ -33,13 +35,13 @@ __termpilot_url=('') __termpilot_a=('' '' '') __termpilot_b=('' '' '') __termpil
 __termpilot_n=("${__termpilot_n-}") # ";n=NONCE", or nothing
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; else __termpilot_old=; fi
 
-# The two hooks. stderr is away so that "set -x" shows nothing of them, and
-# "&&:" lets a failed command's status through without ending a "set -e" shell.
-__termpilot_h=('{ __termpilot_first&&:; } 2>/dev/null' '{ __termpilot_final&&:; } 2>/dev/null')
+# The two hooks. Their output goes nowhere, so that "set -x" and a DEBUG trap
+# that prints show nothing of them: marks go to /dev/tty. "&&:" lets a failed command's status through without ending a "set -e" shell.
+__termpilot_h=('{ __termpilot_first&&:; } >/dev/null 2>&1' '{ __termpilot_final&&:; } >/dev/null 2>&1')
 if [[ -n $__termpilot_old ]]; then
 	# Only here, outside a function, bash tells and takes the DEBUG trap.
-	__termpilot_h[0]='{ __termpilot_last=$? __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_last&&:; } 2>/dev/null'
-	__termpilot_h[1]='{ __termpilot_final&&:; } 2>/dev/null;builtin eval "$__termpilot_t"'
+	__termpilot_h[0]='{ __termpilot_last=$? __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_last&&:; } >/dev/null 2>&1'
+	__termpilot_h[1]='{ __termpilot_final&&:; } >/dev/null 2>&1;builtin eval "$__termpilot_t"'
 fi
 
 # What goes around PS1 and PS2, and behind PS0.

@@ -15,7 +15,7 @@
 'builtin' 'unsetopt' 'aliases'
 
 if [[ -o interactive && -z ${__termpilot_s-} && ${TERM-dumb} != dumb &&
-	( -n ${__termpilot_n-} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-}${KITTY_WINDOW_ID-} &&
+	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-}${KITTY_WINDOW_ID-} &&
 	${TERM_PROGRAM-} != (termpilot|vscode|ghostty) ) ]]; then
 
 builtin typeset -g +x __termpilot_s=$$.$RANDOM # names this shell
