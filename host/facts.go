@@ -23,6 +23,7 @@ type facts struct {
 	survivors   []survivor
 	cwd         string // the last working directory known
 	created     time.Time
+	job         shownJob
 }
 
 // exit is how a session's program ended.

@@ -273,7 +273,7 @@ func (s *session) outputEnd(p shellint.Prompt) (point, bool) {
 // written; and when a whole row was written here, nothing is above.
 func (s *session) filler(eol string) int {
 	cursor := s.cursor()
-	if eol == "" || cursor.column != 0 || cursor.row <= s.term.Dropped() {
+	if cursor.column != 0 || cursor.row <= s.term.Dropped() {
 		return 0
 	}
 	rows := s.term.Rows(cursor.row-1, 2)
@@ -281,17 +281,17 @@ func (s *session) filler(eol string) int {
 	if len(rows) != 2 || !rows[0].Wrapped || !blank(rows[1].Cells) {
 		return 0
 	}
-	n, width := len(rows[1].Cells), utf8.RuneCountInString(eol)
-	if n >= columns {
+	n, above := len(rows[1].Cells), rows[0].Cells
+	if n >= columns || len(above) < columns {
 		return 0
 	}
 	least := n
-	if n <= width { // the blanks that wiped the text hide how many came before
+	if n <= utf8.RuneCountInString(eol)*2 { // the blanks that wiped the text hide how many came before
 		least = 1
 	}
-	above := rows[0].Cells
-	for k := n; k >= least && k < len(above); k-- {
-		if strings.TrimRight(textOf(above[k:]), " ") == strings.TrimRight(eol, " ") {
+	printed := eol + strings.Repeat(" ", columns)
+	for k := n; k >= least; k-- {
+		if strings.HasPrefix(printed, textOf(above[k:])) {
 			return columns - k
 		}
 	}

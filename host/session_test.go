@@ -1,9 +1,12 @@
 package host
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/vt"
 )
 
 var shells = []string{"bash", "zsh", "fish"}
@@ -58,5 +61,83 @@ func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
 				t.Errorf("%s: %s: got %d %q", shell, command, exit, out)
 			}
 		}
+	}
+}
+
+func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
+	needShell(t, "zsh")
+	h := newHost(t)
+	for _, rc := range []string{"", "PROMPT_EOL_MARK='%%'\n", "PROMPT_EOL_MARK=''\n", "unsetopt prompt_sp prompt_cr\n", "PROMPT='%~\n> '; RPROMPT='[%T]'\n"} {
+		h.write(".zshrc", rc)
+		c := h.connect()
+		id := c.openReady("zsh")
+		for _, n := range []int{1, 2, 11, 12, 13, 67, 68, 69, 78, 79, 80, 81, 159, 160, 161} {
+			for _, end := range []string{"", "#", "%", "# ", "%   ", "<no newline>"} {
+				want := strings.Repeat("x", n-min(n, len(end))) + end
+				exit, out := c.run(id, "printf %s '"+want+"'")
+				if exit != 0 || out != want {
+					t.Errorf("%q, %d cells: got %d %q, want %q", rc, len(want), exit, out, want)
+				}
+			}
+		}
+	}
+}
+
+func TestTheFillerIsFoundAtEveryColumnAndForEveryMark(t *testing.T) { // HOST-37
+	const columns = 20
+	for _, eol := range []string{"%", "#", "##", "<no newline>", "⏎", "日", ""} {
+		width := 0
+		for _, r := range eol {
+			width += 1 + bit(r == '日')
+		}
+		for n := range 3 * columns {
+			for _, last := range []string{"", "x", "%", eol} {
+				for _, pad := range []string{"", " ", "   "} {
+					s := &session{term: vt.New(vt.Options{Columns: columns, Rows: 9}), marks: newMarks("", true)}
+					output := "$ c\r\n" + strings.Repeat("x", n) + last + pad
+					_, _ = s.term.Write([]byte(output))
+					want := s.cursor()
+					// As zsh prints it when the terminal wraps late.
+					_, _ = s.term.Write([]byte(eol + strings.Repeat(" ", columns-width) + "\r" + strings.Repeat(" ", width) + "\r"))
+					got := s.cursor()
+					got.column -= s.filler(eol)
+					if got.column < 0 {
+						got.column += columns
+						got.row--
+					}
+					if want.column == columns || want.column == 0 { // the end of a row is the start of the next
+						want = point{row: want.row + int64(bit(want.column == columns))}
+					}
+					if got != want && !(eol == "日" && want.column == columns-1) { // a wide mark leaves a gap there
+						t.Errorf("mark %q after %q: got %+v, want %+v", eol, output, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAResizeKeepsWhatACommandPrinted(t *testing.T) { // HOST-37, HOST-82
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			needShell(t, shell)
+			c := newHost(t).connect()
+			id := c.openReady(shell)
+			want := strings.Repeat("0123456789", 25)
+			c.send(id, "printf %s "+want+"\r")
+			end := c.awaitEnd(id)
+			c.awaitPrompt(id)
+			for _, columns := range []int{50, 120, 80, 33} {
+				size := fmt.Sprintf(`{"width":%d,"height":24}`, columns)
+				c.call(&api.SetPropertyRequest{Identifier: &api.SetPropertyRequest_SessionId{SessionId: id}, Name: ptr("grid_size"), JsonValue: &size})
+				p := c.prompt(id, end.GetUniquePromptId())
+				if got := c.text(id, p.GetOutputRange()); got != want {
+					t.Errorf("at %d columns: %v\n got %q\nwant %q", columns, p.GetOutputRange(), got, want)
+				}
+			}
+			if exit, out := c.run(id, "echo after"); exit != 0 || out != "after" {
+				t.Errorf("after: %d %q", exit, out)
+			}
+		})
 	}
 }

@@ -55,7 +55,7 @@ func (s *session) summary() *api.SessionSummary {
 		UniqueIdentifier: ptr(s.id),
 		Frame:            rect{width: columns * cellWidth, height: rows * cellHeight}.message(),
 		GridSize:         &api.Size{Width: ptr(int32(columns)), Height: ptr(int32(rows))},
-		Title:            ptr(clean(s.name())),
+		Title:            ptr(clean(s.shownName())),
 	}
 }
 

@@ -148,25 +148,6 @@ func (s *session) titleOrNil() any {
 	return textOrNil(s.facts.title)
 }
 
-// job is the leader of the foreground process group, or another of its
-// processes when the leader is gone.
-func (s *session) job() processInfo {
-	front, err := s.device.foreground()
-	if err != nil || front <= 1 {
-		return processInfo{}
-	}
-	if p, ok := inspectProcess(front); ok && p.state != 'Z' {
-		return p
-	}
-	members := processes(func(p processInfo) bool { return p.group == front && p.state != 'Z' })
-	if len(members) == 0 {
-		return processInfo{}
-	}
-	return members[len(members)-1]
-}
-
-func (s *session) commandLine() string { return clean(strings.Join(processCommand(s.job().pid), " ")) }
-
 // path is the working directory: the shell's own word, else the foreground
 // program's, else the last one known.
 func (s *session) path() string {
@@ -174,7 +155,7 @@ func (s *session) path() string {
 	_, _, dir := s.marks.machine.Where()
 	s.mu.Unlock()
 	if dir == "" {
-		dir = processFolder(s.job().pid)
+		dir = s.jobFolder()
 	}
 	s.facts.mu.Lock()
 	defer s.facts.mu.Unlock()
@@ -281,7 +262,7 @@ func (s *session) variableLocked(name string) string {
 	case "path", "hostname", "username":
 		user, host, dir := s.marks.machine.Where()
 		if dir == "" {
-			dir = processFolder(s.job().pid)
+			dir = s.jobFolder()
 		}
 		if user == "" {
 			user = lookup(s.program.env, "USER")

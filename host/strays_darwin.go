@@ -4,7 +4,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processInfo is one process as the kernel tells it.
+// processInfo is as much of a process as the search for those who outlive their
+// session needs. Package process tells the rest.
 type processInfo struct {
 	pid     int
 	parent  int
@@ -36,12 +37,10 @@ func fromKernel(k *unix.KinfoProc) processInfo {
 	}
 }
 
-// What macOS tells only through libproc is left out here: the marks of the
-// shell say where it is.
-func processFolder(int) string    { return "" }
-func processProgram(int) string   { return "" }
-func processCommand(int) []string { return nil }
-func startedIn(int, string) bool  { return false }
+// macOS tells neither the program's path nor another process's environment
+// without libproc.
+func processProgram(int) string  { return "" }
+func startedIn(int, string) bool { return false }
 
 // processes lists the processes that match.
 func processes(match func(processInfo) bool) []processInfo {

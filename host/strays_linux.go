@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// processInfo is one process as the kernel tells it.
+// processInfo is as much of a process as the search for those who outlive their
+// session needs. Package process tells the rest.
 type processInfo struct {
 	pid     int
 	parent  int
@@ -39,15 +40,6 @@ func inspectProcess(pid int) (processInfo, bool) {
 	return p, true
 }
 
-// processFolder returns a process's working directory, or "".
-func processFolder(pid int) string {
-	dir, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(dir, " (deleted)")
-}
-
 // processProgram returns the path of the program that a process runs, or "".
 func processProgram(pid int) string {
 	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
@@ -55,15 +47,6 @@ func processProgram(pid int) string {
 		return ""
 	}
 	return path
-}
-
-// processCommand returns a process's argument list, or nil.
-func processCommand(pid int) []string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil || len(data) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
 // processes lists the processes that match. One that cannot be read is left out.
