@@ -149,18 +149,21 @@ func eachSession(node *api.SplitTreeNode, depth int, f func(*api.SessionSummary)
 	}
 }
 
-// end takes a session out of the state. The lock is held.
+// end takes a session out of the state, whether or not a layout ever showed it.
+// The lock is held.
 func (s *state) end(id terminal.ID) {
-	r := s.sessions[id]
-	if r == nil {
+	if !exact(id) {
 		return
+	}
+	var exit terminal.Exit
+	if r := s.sessions[id]; r != nil {
+		exit, _ = parseExit(r.vars[varExit])
 	}
 	delete(s.sessions, id)
 	s.order = slices.DeleteFunc(s.order, func(x terminal.ID) bool { return x == id })
 	s.client.remember(id, time.Now())
-	exit, _ := parseExit(r.vars[varExit])
 	for _, w := range s.watchers[id] {
-		w.end(terminal.Event{Kind: terminal.Gone, Prompt: terminal.Prompt{State: terminal.NoPrompt}, Exit: exit})
+		w.end(terminal.Event{Kind: terminal.Gone, Exit: exit})
 	}
 	delete(s.watchers, id)
 }

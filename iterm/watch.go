@@ -28,6 +28,11 @@ func newWatcher(limit int) *watcher { return &watcher{limit: limit, wake: make(c
 func (w *watcher) push(e terminal.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.add(e)
+}
+
+// add is push for a caller that holds the lock.
+func (w *watcher) add(e terminal.Event) {
 	if w.over || w.knows(e) {
 		return
 	}
@@ -48,10 +53,10 @@ func (w *watcher) push(e terminal.Event) {
 
 // end adds the last event.
 func (w *watcher) end(e terminal.Event) {
-	w.push(e)
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(e)
 	w.over = true
-	w.mu.Unlock()
 }
 
 // fail ends the subscription with an error, after what was already told.
