@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ type Options struct {
 	// Start makes the terminal run and returns when it listens. Only Open calls
 	// it, and only when Dial failed. Nil: the terminal is never started.
 	Start func(ctx context.Context) error
-	// Library is the name and version that the terminal shows for this client;
+	// Library is this client's name and version for the terminal, two words;
 	// "" is "go 1.0".
 	Library string
 	// Deadline is the longest that a call waits for its answers; 0 is 5 s. A
@@ -82,7 +83,9 @@ var (
 
 // New returns a client. It connects when it is first used.
 func New(o Options) *Client {
-	if o.Library == "" {
+	if words := strings.Fields(o.Library); len(words) > 1 {
+		o.Library = words[0] + " " + strings.Join(words[1:], "-") // iTerm2 demands exactly two words
+	} else {
 		o.Library = "go 1.0"
 	}
 	if o.Deadline <= 0 {

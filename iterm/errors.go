@@ -63,10 +63,11 @@ func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err err
 	)
 	switch {
 	case errors.As(err, &known):
-		if known.Op != "" {
-			return err
+		var failed *unreachable
+		if known.Op != "" && !errors.As(err, &failed) {
+			return known
 		}
-		named := *known
+		named := *known // what was tried is the caller's verb, not the connecting
 		named.Op, named.Session = op, string(id)
 		return &named
 	case errors.As(err, &lost) && lost.sent && effect:

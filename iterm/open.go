@@ -56,8 +56,8 @@ type place struct {
 func (c *Client) start(ctx context.Context) (*link, error) {
 	l, err := c.connect(ctx)
 	var nobody *unreachable
-	if err == nil || c.o.Start == nil || !errors.As(err, &nobody) {
-		return l, err
+	if err == nil || c.o.Start == nil || !errors.As(err, &nobody) || !errors.Is(err, fault.BackendUnavailable) {
+		return l, err // it runs, or something else than its absence is in the way
 	}
 	if err := c.o.Start(ctx); err != nil {
 		var known *fault.Error

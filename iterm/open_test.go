@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -227,6 +228,21 @@ func TestOnlyOpenStartsTheTerminal(t *testing.T) { // ITERM-51, ITERM-11
 	}
 	if _, err := c.Open(t.Context(), terminal.OpenSpec{}); err != nil || started != 2 {
 		t.Errorf("%v after %d starts", err, started)
+	}
+}
+
+func TestOpenStartsNothingWhenSomethingElseIsInTheWay(t *testing.T) { // ITERM-51
+	c := New(Options{
+		Name: "host",
+		Dial: func(context.Context) (net.Conn, error) {
+			return nil, &fault.Error{Op: "dial", Code: fault.NotAllowed, Detail: "another user's", Hint: "use your own"}
+		},
+		Start: func(context.Context) error { t.Error("it was started"); return nil },
+	})
+	_, err := c.Open(t.Context(), terminal.OpenSpec{})
+	wantCode(t, err, fault.NotAllowed)
+	if got, want := err.Error(), "open: not_allowed: another user's"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
