@@ -36,7 +36,7 @@ func shown(term *vt.Terminal) everything {
 }
 
 func TestRedrawMakesAnotherTerminalLookTheSame(t *testing.T) { // VT-70
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 6))
 		term := vt.New(vt.Options{Columns: 20, Rows: 6})
 		term.Write(makeStream(rnd, 120))

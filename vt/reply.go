@@ -123,6 +123,9 @@ func (t *Terminal) version() string {
 		}
 		return r
 	}, t.options.Version)
+	if v == "" {
+		return "0"
+	}
 	return v[:min(len(v), 32)]
 }
 

@@ -94,6 +94,18 @@ func TestNoAnswerTellsTextOfTheProgram(t *testing.T) { // VT-40
 	}
 }
 
+func TestTheVersionIsCleaned(t *testing.T) { // VT-40
+	for version, want := range map[string]string{
+		"": "0", "v1.2.3-dev+a": "v1.2.3-dev+a", "1\x1b\\\r\n2 é": "1\\2", strings.Repeat("9", 50): strings.Repeat("9", 32),
+	} {
+		term := vt.New(vt.Options{Version: version})
+		term.Write([]byte("\x1b[>q"))
+		if got := string(term.Replies()); got != "\x1bP>|termpilot("+want+")\x1b\\" {
+			t.Errorf("%q: %q", version, got)
+		}
+	}
+}
+
 func TestRepliesThatNobodyFetchesAreCapped(t *testing.T) { // VT-42
 	term := vt.New(vt.Options{})
 	term.Write([]byte(strings.Repeat("\x1b[c", 10_000)))
