@@ -86,11 +86,16 @@ func (h *server) serveAttach(conn *net.UnixConn) {
 	case "status":
 		_ = writeFrame(conn, frameStatus, raw(h.status()))
 	case "stop":
-		if err := h.requestStop(what.Force); err != nil {
+		if err := h.prepareStop(what.Force); err != nil {
 			refuse(conn, err)
 			return
 		}
+		// The answer first: ending closes this connection, too.
 		_ = writeFrame(conn, frameStatus, raw(h.status()))
+		select {
+		case h.stop <- struct{}{}:
+		default:
+		}
 	case "attach":
 		s, ok := h.live(what.Session)
 		if !ok || what.Session == "active" {

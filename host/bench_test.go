@@ -81,7 +81,10 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	var waits []time.Duration
 	running := func() bool { return c.promptView(id).State == "running" }
 	waitUntil(t, "it runs", running)
+	pace := time.NewTicker(2 * time.Millisecond)
+	defer pace.Stop()
 	for running() {
+		<-pace.C
 		at := time.Now()
 		c.screen(other)
 		waits = append(waits, time.Since(at))

@@ -72,7 +72,7 @@ func Serve(ctx context.Context, o Options) error {
 	defer ownSignals()()
 
 	h := &server{
-		options: o, env: o.Env, log: o.Log, started: time.Now(), stop: make(chan struct{}),
+		options: o, env: o.Env, log: o.Log, started: time.Now(), stop: make(chan struct{}, 1),
 		hub:      hub{clients: map[*client]struct{}{}},
 		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{},
 	}
@@ -218,8 +218,9 @@ func (h *server) closeAll() {
 	wg.Wait()
 }
 
-// requestStop asks the host to end. While sessions live it refuses, unless forced.
-func (h *server) requestStop(force bool) error {
+// prepareStop is the first half of ending: no session is made from now on. While
+// sessions live it refuses, unless forced.
+func (h *server) prepareStop(force bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if n := len(h.sessions); n > 0 && !force {
@@ -229,11 +230,6 @@ func (h *server) requestStop(force bool) error {
 		}
 	}
 	h.closing = true
-	select {
-	case <-h.stop:
-	default:
-		close(h.stop)
-	}
 	return nil
 }
 

@@ -38,7 +38,7 @@ type server struct {
 	log     *slog.Logger
 	hub     hub
 	started time.Time
-	stop    chan struct{} // closed when the end is asked for
+	stop    chan struct{} // takes one value when the end is asked for
 	wg      sync.WaitGroup
 
 	mu         sync.Mutex

@@ -1,0 +1,87 @@
+package host
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"termpilot/shellint"
+	"termpilot/vt"
+)
+
+// outputEnd is the place of the end mark, less the filler that zsh printed there.
+func (s *session) outputEnd(p shellint.Prompt) (point, bool) {
+	at, ok := s.locate(p.OutputEnd)
+	if !ok {
+		return at, false
+	}
+	// The filler may have been wrapped anew since, so it is followed row by row.
+	for left := s.marks.cuts[p.OutputEnd]; left > 0; {
+		if left <= at.column {
+			at.column -= left
+			break
+		}
+		left -= at.column
+		above := s.term.Rows(at.row-1, 1)
+		if at.row <= s.term.Dropped() || len(above) == 0 || len(above[0].Cells) == 0 {
+			return at, true
+		}
+		at = point{row: at.row - 1, column: len(above[0].Cells)}
+	}
+	return at, true
+}
+
+// filler returns how many cells before the cursor are zsh's PROMPT_SP: its
+// end-of-line text and blanks, printed so that the prompt begins in a fresh
+// row. zsh prints the text, columns less its width blanks, CR, as many blanks
+// as the text is wide, CR. So when output ended in column k of the row above,
+// the text begins there and exactly the first k cells of this row were
+// written; and when a whole row was written here, nothing is above.
+func (s *session) filler(eol string) int {
+	cursor := s.cursor()
+	if cursor.column != 0 || cursor.row <= s.term.Dropped() {
+		return 0
+	}
+	rows := s.term.Rows(cursor.row-1, 2)
+	columns, _ := s.term.Size()
+	if len(rows) != 2 || !rows[0].Wrapped || !blank(rows[1].Cells) {
+		return 0
+	}
+	n, above := len(rows[1].Cells), rows[0].Cells
+	if n >= columns || len(above) < columns {
+		return 0
+	}
+	least := n
+	if n <= utf8.RuneCountInString(eol)*2 { // the blanks that wiped the text hide how many came before
+		least = 1
+	}
+	printed := eol + strings.Repeat(" ", columns)
+	for k := n; k >= least; k-- {
+		if strings.HasPrefix(printed, textOf(above[k:])) {
+			return columns - k
+		}
+	}
+	return 0
+}
+
+func blank(cells []vt.Cell) bool {
+	for _, c := range cells {
+		if c.Text != "" && c.Text != " " {
+			return false
+		}
+	}
+	return true
+}
+
+// textOf is the text of cells; one that was never written is a blank.
+func textOf(cells []vt.Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch {
+		case c.Text != "":
+			b.WriteString(c.Text)
+		case c.Width != 0:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
