@@ -197,7 +197,11 @@ func (p *Program) call(name string, args []string) int {
 			p.Print(line + "\n")
 		}
 	case "read":
-		line, ok := p.ReadLine()
+		ask := p.ReadLine
+		if arg(0) == "-s" {
+			ask = p.ReadPassword
+		}
+		line, ok := ask()
 		if !ok {
 			return 1
 		}

@@ -143,12 +143,12 @@ func outputIsTold(r *rig) { // TERM-38
 	s := r.open()
 	w := r.watch(s.ID)
 	w.prompt()
-	r.begin(s.ID, "read x; echo late; sleep 60")
+	r.begin(s.ID, "read -s x; echo late; sleep 60")
 	w.until(terminal.Started)
 	w.mu.Lock()
 	w.queue = nil
 	w.mu.Unlock()
-	r.must(r.b.Send(r.ctx(), s.ID, []byte("go\r")))
+	r.must(r.b.Send(r.ctx(), s.ID, []byte("go\r"))) // which does not show
 	r.eventually(s.ID, "an Output event", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -179,7 +179,7 @@ func jobIsTold(r *rig) { // TERM-14
 
 func titleAndFolder(r *rig) { // TERM-15
 	s := r.open()
-	r.begin(s.ID, `printf '\033]2;a title \033[1m of\001one line\007'; read x`)
+	r.begin(s.ID, `printf '\033]2;a\ttitle of\001one \302\205line\007'; read x`)
 	r.eventually(s.ID, "a title", func() bool { info, _ := r.session(s.ID); return info.Title != "" })
 	info, _ := r.session(s.ID)
 	if strings.ContainsFunc(info.Title, func(c rune) bool { return c < 0x20 || c >= 0x7f && c < 0xa0 }) {
