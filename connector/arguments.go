@@ -6,7 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"termpilot/connector/internal/wire"
 	"termpilot/fault"
@@ -26,9 +29,11 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := s.property(name); !ok {
-			return &fault.Error{Op: op, Code: fault.InvalidArgument,
+			return &fault.Error{
+				Op: op, Code: fault.InvalidArgument,
 				Detail: fmt.Sprintf("unknown parameter %q", wire.Clip(name, 80)),
-				Hint:   fmt.Sprintf("leave out %s; %s", wire.Clip(name, 80), s.known())}
+				Hint:   fmt.Sprintf("leave out %s; %s", wire.Clip(name, 80), s.known()),
+			}
 		}
 	}
 	full := map[string]json.RawMessage{}
@@ -36,8 +41,10 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 		value, ok := given[p.name]
 		if !ok || string(value) == "null" {
 			if p.required {
-				return &fault.Error{Op: op, Code: fault.InvalidArgument,
-					Detail: fmt.Sprintf("parameter %q is missing", p.name), Hint: fmt.Sprintf("pass %s as %s", p.name, p.schema.want())}
+				return &fault.Error{
+					Op: op, Code: fault.InvalidArgument,
+					Detail: fmt.Sprintf("parameter %q is missing", p.name), Hint: fmt.Sprintf("pass %s as %s", p.name, p.schema.want()),
+				}
 			}
 			if p.schema.preset != nil {
 				full[p.name] = p.schema.preset
@@ -46,8 +53,10 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 		}
 		checked, code, detail := p.schema.check(value)
 		if code != "" {
-			return &fault.Error{Op: op, Code: code,
-				Detail: fmt.Sprintf("parameter %q %s", p.name, detail), Hint: fmt.Sprintf("pass %s as %s", p.name, p.schema.want())}
+			return &fault.Error{
+				Op: op, Code: code,
+				Detail: fmt.Sprintf("parameter %q %s", p.name, detail), Hint: fmt.Sprintf("pass %s as %s", p.name, p.schema.want()),
+			}
 		}
 		full[p.name] = checked
 	}
@@ -141,6 +150,8 @@ func (s *schema) checkString(value json.RawMessage) (json.RawMessage, fault.Code
 	}
 	size := int64(len(v))
 	switch {
+	case !whole(value):
+		return nil, fault.InvalidArgument, "is not Unicode: it holds half a character"
 	case s.max != nil && size > *s.max:
 		return nil, fault.TooLarge, fmt.Sprintf("has %d bytes", size)
 	case s.min != nil && size < *s.min:
@@ -151,6 +162,43 @@ func (s *schema) checkString(value json.RawMessage) (json.RawMessage, fault.Code
 		return nil, fault.InvalidArgument, fmt.Sprintf("is %q, which is not one of those allowed", wire.Clip(v, 80))
 	}
 	return value, "", ""
+}
+
+// whole reports whether a JSON string is all Unicode: neither bytes that are no
+// UTF-8 nor half a surrogate pair, for which the decoder puts U+FFFD. A text
+// that is to be typed as given must not be changed on the way.
+func whole(value json.RawMessage) bool {
+	if !utf8.Valid(value) {
+		return false
+	}
+	for i := 0; i < len(value); i++ {
+		if value[i] != '\\' {
+			continue
+		}
+		high, ok := escape(value[i:])
+		switch {
+		case !ok:
+			i++ // a short escape
+		case !utf16.IsSurrogate(high):
+			i += 5
+		default:
+			low, ok := escape(value[i+6:])
+			if !ok || utf16.DecodeRune(high, low) == utf8.RuneError {
+				return false
+			}
+			i += 11
+		}
+	}
+	return true
+}
+
+// escape reads the \uXXXX that value may begin with.
+func escape(value json.RawMessage) (rune, bool) {
+	if len(value) < 6 || value[0] != '\\' || value[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(value[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
 // out reports whether a number is out of the schema's bounds.

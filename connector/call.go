@@ -76,8 +76,10 @@ func (s *Server) perform(ctx context.Context, t tool, args json.RawMessage, tell
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	default:
-		return result{}, &fault.Error{Op: t.name, Code: fault.Busy,
-			Detail: fmt.Sprintf("%d calls are running, which is the most at once", maxCalls), Hint: "wait for some of them to end, then call again"}
+		return result{}, &fault.Error{
+			Op: t.name, Code: fault.Busy,
+			Detail: fmt.Sprintf("%d calls are running, which is the most at once", maxCalls), Hint: "wait for some of them to end, then call again",
+		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -138,8 +140,10 @@ func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) Re
 	}
 	for _, t := range table {
 		if t.name == name {
-			return failed(&fault.Error{Op: "call " + name, Code: fault.NotAllowed, Detail: "this server does not offer it",
-				Hint: "start the server without --read-only, or with its toolset"})
+			return failed(&fault.Error{
+				Op: "call " + name, Code: fault.NotAllowed, Detail: "this server does not offer it",
+				Hint: "start the server without --read-only, or with its toolset",
+			})
 		}
 	}
 	return failed(&fault.Error{Op: "call " + wire.Clip(name, 80), Code: fault.InvalidArgument, Detail: "no such tool", Hint: "list the tools"})

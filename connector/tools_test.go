@@ -66,10 +66,10 @@ func TestEveryParameterArrives(t *testing.T) { // MCP-36
 	if diff := cmp.Diff(pilot.OpenRequest{Backend: "host", Command: "top", Cwd: "/", Env: map[string]string{"A": "b"}, Profile: "zsh", Name: "n", Rows: 2, Columns: 1000, Focus: true}, r.open); diff != "" {
 		t.Errorf("create_window (-want +got):\n%s", diff)
 	}
-	callTool(t, c, "send_text", `{`+session+`,"text":"é\u0003\r","paste":true}`)
+	callTool(t, c, "send_text", `{`+session+`,"text":"é\u0003\r\uFFFD😀\ud83d\ude00 \\\\ufffd \\\\ud800","paste":true}`)
 	callTool(t, c, "send_keys", `{`+session+`,"keys":["ctrl_c","alt_é"]}`)
 	sent := r.Sent()
-	if got, want := sent[len(sent)-2:], []string{"é\x03\r", "ctrl_c alt_é"}; !slices.Equal(got, want) {
+	if got, want := sent[len(sent)-2:], []string{"é\x03\r\uFFFD\U0001F600\U0001F600 \\\\ufffd \\\\ud800", "ctrl_c alt_é"}; !slices.Equal(got, want) {
 		t.Errorf("typed %q, want %q", got, want)
 	}
 }
@@ -93,6 +93,8 @@ func TestBadArgumentsAreNamedAndNothingIsDone(t *testing.T) { // MCP-37, MCP-38
 		{"run_command", `{` + session + `,"command":"x","timeout_seconds":1e300}`, "invalid_argument", "timeout_seconds"},
 		{"run_command", `{` + session + `,"command":"x","reduce":"yes"}`, "invalid_argument", "reduce"},
 		{"run_command", `{` + session + `,"command":"x","Force":true}`, "invalid_argument", "Force"},
+		{"run_command", `{` + session + `,"command":"\ud800"}`, "invalid_argument", "command"},
+		{"run_command", `{` + session + `,"command":"\\ufffd \ud83d\u0041"}`, "invalid_argument", "command"},
 		{"run_command", `[]`, "invalid_argument", "arguments"},
 		{"read_terminal", `{` + session + `,"source":"everything"}`, "invalid_argument", "source"},
 		{"read_terminal", `{` + session + `,"max_lines":2001}`, "invalid_argument", "max_lines"},

@@ -1,8 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -65,18 +70,43 @@ func Handler(m *mcp.Server, o HTTP) http.Handler {
 		case !o.knows(r):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="termpilot"`)
 			http.Error(w, "unauthorized: send Authorization: Bearer with the token of this server", http.StatusUnauthorized)
-		case hasSession(r):
+		case r.Method != http.MethodPost:
 			sessions.ServeHTTP(w, r)
 		default:
-			alone.ServeHTTP(w, r)
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+			if err != nil {
+				refuseBody(w, err)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if hasSession(r, body) {
+				sessions.ServeHTTP(w, r)
+			} else {
+				alone.ServeHTTP(w, r)
+			}
 		}
 	})
 }
 
-// hasSession reports whether a request belongs to the older era's sessions: it
-// names one, or names no version of the newer era.
-func hasSession(r *http.Request) bool {
-	return r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") < statelessVersion
+func refuseBody(w http.ResponseWriter, err error) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		http.Error(w, fmt.Sprintf("the body is over %d bytes", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+		return
+	}
+	http.Error(w, "the body could not be read", http.StatusBadRequest)
+}
+
+// hasSession reports whether a message belongs to a session of the older era:
+// it names one, or begins one. Anything else is answered by itself, so that a
+// client need not shake hands first.
+func hasSession(r *http.Request, body []byte) bool {
+	if r.Header.Get("Mcp-Session-Id") != "" {
+		return true
+	}
+	var m struct {
+		Method string `json:"method"`
+	}
+	return json.Unmarshal(body, &m) == nil && m.Method == methodInitialize
 }
 
 // local guards against DNS rebinding and foreign web pages: the Host must be

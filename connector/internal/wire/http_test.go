@@ -101,8 +101,10 @@ func TestHTTPLetsInOnlyThoseWhoMayCome(t *testing.T) { // MCP-50, MCP-51, MCP-52
 func TestHTTPRefusesABodyOverTheLimit(t *testing.T) { // MCP-53
 	server := serveHTTP(t, newWorld(t), HTTP{Token: secret})
 	big := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"size","arguments":{"x":"` + strings.Repeat("x", MaxMessage) + `"},` + newMeta + `}}`
-	if got, body := post(t, server, Path, big, newEra); got != http.StatusRequestEntityTooLarge {
-		t.Errorf("got %d, want 413: %.200s", got, body)
+	for name, change := range map[string]func(*http.Request){"new": newEra, "old": nil} {
+		if got, body := post(t, server, Path, big, change); got != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: got %d, want 413: %.200s", name, got, body)
+		}
 	}
 }
 
@@ -120,6 +122,9 @@ func TestHTTPServesBothEras(t *testing.T) { // MCP-54
 			res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"a": 1}})
 			if err != nil || len(res.Content) != 1 {
 				t.Errorf("a call: %v, %v", res, err)
+			}
+			if got, body := post(t, server, Path, callTool("7", "echo"), nil); got != 200 || !strings.Contains(body, `"id":7,"result"`) { // MCP-8
+				t.Errorf("old, without initialize: %d %s", got, body)
 			}
 			if got, body := post(t, server, Path, hello, nil); got != 200 || !strings.Contains(body, `"protocolVersion":"2025-11-25"`) {
 				t.Errorf("old: %d %s", got, body)

@@ -25,7 +25,7 @@ const patience = 1500 * time.Millisecond
 // the call; it takes nothing more than what it was waiting for.
 func ServeStdio(ctx context.Context, m *mcp.Server, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
-	stop := context.AfterFunc(ctx, c.end)
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	session, err := m.Connect(context.WithoutCancel(ctx), c, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func ServeStdio(ctx context.Context, m *mcp.Server, in io.Reader, out io.Writer)
 	select {
 	case <-ended:
 	case <-c.over:
-		err = awaitEnd(ended)
+		err = c.awaitEnd(ended)
 	}
 	_ = c.Close()
 	if closer, ok := in.(io.Closer); ok {
@@ -55,16 +55,27 @@ func ServeStdio(ctx context.Context, m *mcp.Server, in io.Reader, out io.Writer)
 
 var errStuck = errors.New("serve stdio: a call did not end when it was cancelled")
 
-func awaitEnd(ended <-chan struct{}) error {
+// awaitEnd waits until every call has ended. A client that does not read its
+// answers gets no more than patience either, and that is its own affair.
+func (c *conn) awaitEnd(ended <-chan struct{}) error {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-ended:
 		return nil
 	case <-timer.C:
+	}
+	_ = c.Close()
+	select {
+	case <-ended: // only the output held them
+		return nil
+	case <-time.After(settling):
 		return errStuck
 	}
 }
+
+// settling is the time that goroutines need to end once nothing holds them.
+const settling = 100 * time.Millisecond
 
 // settle waits for the goroutines of c, but not for one that the operating system holds.
 func (c *conn) settle() {
@@ -73,7 +84,7 @@ func (c *conn) settle() {
 		defer close(settled)
 		c.running.Wait()
 	}()
-	timer := time.NewTimer(50 * time.Millisecond)
+	timer := time.NewTimer(settling)
 	defer timer.Stop()
 	select {
 	case <-settled:
