@@ -381,3 +381,9 @@ func BenchmarkChildren(b *testing.B) {
 		_, _ = Children(os.Getpid())
 	}
 }
+
+func BenchmarkReads(b *testing.B) {
+	for b.Loop() {
+		_, _ = Reads(syscall.Getpgrp(), "/dev/ptmx")
+	}
+}

@@ -25,6 +25,11 @@ func Reads(pgid int, tty string) (reads, known bool) {
 	if err != nil || pgid <= 0 {
 		return false, false
 	}
+	if leader, err := readStat(pgid); err == nil && leader.pgid == pgid { // mostly it, and then all others need not be looked for
+		if yes, _ := leader.reads(device); yes {
+			return true, true
+		}
+	}
 	pids, err := numbers("/proc")
 	if err != nil {
 		return false, false
