@@ -173,7 +173,10 @@ func (c *Client) adopt(l *link) (*link, error) {
 func (c *Client) dial(ctx context.Context) (*link, error) {
 	l, status, err := c.upgrade(ctx)
 	if status == http.StatusUnauthorized && c.o.Credentials != nil {
-		l, _, err = c.upgrade(ctx)
+		again, status, errAgain := c.upgrade(ctx)
+		if errAgain == nil || status != 0 { // without a second cookie, the first refusal is the news
+			return again, errAgain
+		}
 	}
 	return l, err
 }

@@ -250,6 +250,23 @@ func TestARefusedHandshakeSaysWhy(t *testing.T) { // ITERM-10, ITERM-11
 	}
 }
 
+func TestWithoutAFreshCookieTheRefusalIsTold(t *testing.T) { // ITERM-10
+	s := newFakeServer(t, newWorld(1))
+	s.refuse = http.StatusUnauthorized
+	asked := 0
+	c := s.client(Options{Credentials: func(context.Context) (string, string, error) {
+		if asked++; asked > 1 {
+			return "", "", errors.New("no more cookies")
+		}
+		return "stale", "", nil
+	}})
+	_, err := c.Sessions(t.Context())
+	wantCode(t, err, fault.BackendUnavailable)
+	if !strings.Contains(err.Error(), "did not authorise") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestATerminalThatRefusesAgainAndAgainIsLeftAlone(t *testing.T) { // ITERM-11
 	s := newFakeServer(t, newWorld(1))
 	s.refuse = http.StatusUnauthorized
