@@ -155,7 +155,8 @@ func (h *history) appendStyles(t *Terminal, b *block, offset int, cells []cell) 
 // styleIndex returns the index of a style in the last block. What was used
 // lately is found without hashing the whole style.
 func (h *history) styleIndex(t *Terminal, b *block, p pen) int {
-	slot := &h.recent[(p.fg^p.bg<<3^p.at<<5^p.fg>>11)%uint32(len(h.recent))]
+	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
+	slot := &h.recent[(p.fg^p.bg*31^p.at*961)*spread>>(32-recentBits)]
 	if slot.pen == p && slot.index != 0 {
 		return slot.index
 	}

@@ -34,6 +34,10 @@ func (t *Terminal) packCells(b []byte, cells []cell) []byte {
 		case ch&clusterBit != 0:
 			b = appendCluster(b, t.clusters.text[ch&charMask], ch&wideBit != 0)
 		case t.widths.of(rune(ch&charMask)) == 2 == (ch&wideBit != 0):
+			if r := ch & charMask; 0x800 <= r && r < 0x10000 { // what AppendRune does, without the call
+				b = append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+				continue
+			}
 			b = utf8.AppendRune(b, rune(ch&charMask))
 		default:
 			b = appendCluster(b, string(rune(ch&charMask)), ch&wideBit != 0)

@@ -32,7 +32,7 @@ type history struct {
 
 	widths  *widthTable
 	styles  map[pen]int // the last block's styles, by the terminal's extra indexes
-	recent  [64]recentStyle
+	recent  [1 << recentBits]recentStyle
 	covered int // cells of the last record that its style runs cover
 	scratch []byte
 }
@@ -128,6 +128,8 @@ func (h *history) grow() *block {
 	return b
 }
 
+const recentBits = 8
+
 // recentStyle is a style of the last block; index 0 is an empty slot.
 type recentStyle struct {
 	pen   pen
@@ -137,7 +139,7 @@ type recentStyle struct {
 // forgetStyles empties the cache of the last block's styles.
 func (h *history) forgetStyles() {
 	clear(h.styles)
-	h.recent = [64]recentStyle{}
+	clear(h.recent[:])
 }
 
 // shrink removes the last block, which is empty.
