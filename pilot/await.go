@@ -134,11 +134,9 @@ func (a *awaiting) lost(ctx context.Context) {
 // over is the outcome when the session ended.
 func (a *awaiting) over(exit terminal.Exit) {
 	a.gone = &exit
-	if a.ended {
-		a.settle(Completed, "", "")
-		return
+	if !a.ended || exit.Code != nil {
+		a.exit = exit.Code // fish also sends an end mark for its exit
 	}
-	a.exit = exit.Code
 	a.settle(SessionEnded, "", describeExit(exit))
 }
 

@@ -107,7 +107,7 @@ func judgeNoPrompt(f facts, is func(ReadyState, string) Readiness) Readiness {
 func judgeRunning(f facts, is func(ReadyState, string) Readiness, inFront bool) Readiness {
 	raw := f.canonical == terminal.No
 	switch {
-	case f.front == frontShell && raw && f.prompt.Paste == terminal.Yes:
+	case f.front == frontShell && raw && f.prompt.Paste == terminal.Yes && f.name != "fish":
 		return is(NoIntegration, "the shell reads a line again without an end mark: its prompt marks are lost")
 	case f.front == frontShell && raw:
 		return is(WaitingInput, "the shell itself reads")

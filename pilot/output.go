@@ -127,6 +127,14 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 	one := a.run
 	one.Prompts = slices.Clone(a.ids)
 	one.Status, one.Exit, one.Reason = a.status, a.exit, a.reason
+	switch a.status {
+	case Continues:
+		one.Left = a.current()
+	case Rejected:
+		one.Left = a.other
+	default:
+		one.Left = ""
+	}
 	res := RunResult{
 		RunID: one.ID, SessionID: string(one.Session), Command: one.Command, Status: a.status, Kind: a.kind,
 		ExitCode: a.exit, ExitReason: a.reason, Evidence: append([]string{}, one.Evidence...),
@@ -177,7 +185,7 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 		if res.Command == "" {
 			res.Command = prompt.Command
 		}
-		if prompt.Cwd != "" && res.Cwd == "" {
+		if prompt.Cwd != "" {
 			res.Cwd = prompt.Cwd
 		}
 		span := prompt.Output
@@ -197,15 +205,21 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 	if out.omitted > 0 {
 		res.Omitted.HowToGet = fmt.Sprintf("read_terminal session_id=%s source=command run_id=%s reduce=false max_lines=%d", res.SessionID, res.RunID, MaxLines)
 	}
-	if p := lastCwd(ctx, t, a); p != "" {
-		res.Cwd = p
-	}
+	res.Cwd = a.cwd(res.Cwd)
 }
 
-// lastCwd is the folder that the shell is in after the command: the newest
-// prompt knows it.
-func lastCwd(_ context.Context, _ target, a *awaiting) string {
-	return a.lastSeen.Cwd
+// cwd is the folder that the shell is in: after a command, that of the prompt
+// which follows it, and not known until that was seen.
+func (a *awaiting) cwd(before string) string {
+	switch {
+	case a.unseen:
+		return ""
+	case a.lastSeen.ID != "" && a.lastSeen.ID != a.current() && a.lastSeen.Cwd != "":
+		return a.lastSeen.Cwd
+	case a.ended:
+		return ""
+	}
+	return before
 }
 
 func joinReasons(a, b string) string {

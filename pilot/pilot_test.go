@@ -157,3 +157,12 @@ func synctestRun(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
 }
+
+func (b bench) sessionNow() terminal.Session {
+	b.t.Helper()
+	t, err := b.find(b.t.Context(), "test", b.id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return t.session
+}

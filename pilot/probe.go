@@ -76,7 +76,9 @@ type verdict struct {
 
 // diagnose says what a running command does, seen from its terminal. A
 // terminal in line mode is also the state of a silent `sleep`, so there only a
-// process that is seen blocked in a read of the terminal counts as reading.
+// process that is seen blocked in a read of the terminal counts as reading. A
+// shell that edits a line again has lost its marks, or a builtin edits one (bash's
+// read -e, zsh's vared); only of fish, whose read does so, is the latter likelier.
 func diagnose(s sight) verdict {
 	raw := s.canonical == terminal.No
 	switch {
@@ -93,7 +95,7 @@ func diagnose(s sight) verdict {
 		if s.quiet < quietForShell {
 			break
 		}
-		if s.paste == terminal.Yes || s.replaced {
+		if s.paste == terminal.Yes && s.name != "fish" || s.replaced {
 			return verdict{RunUnknown, "", "the shell reads a line again but sent no end mark: its prompt marks are lost"}
 		}
 		return verdict{WaitsInput, "program", "the shell itself reads"}

@@ -140,6 +140,12 @@ const (
 	// shell that has printed its prompt but not yet set its terminal, text on
 	// its way.
 	settle = 300 * time.Millisecond
+	// typedSettle is the same for a command line that seems to hold text: keys
+	// that show nothing count as text for a while.
+	typedSettle = 2 * settle
+	// promptPatience is how long a shell may take from the end of a command to its
+	// next prompt: people's prompts ask version control and more.
+	promptPatience = 5 * time.Second
 	// freshPatience is how long a Ctrl-C may take to bring a new prompt. fish
 	// shows none when its line was empty already.
 	freshPatience = 500 * time.Millisecond
@@ -158,6 +164,17 @@ type gate struct {
 	w      *watcher
 	prompt terminal.Prompt // the last that was seen
 	fresh  bool            // a Ctrl-C was sent to get a fresh prompt
+	swept  string          // the prompt at which it was sent to sweep away noise or a line of ours
+}
+
+// judge is the gate for what was seen last. fish shows no new prompt at Ctrl-C:
+// its line is empty then, although what was printed over it still stands there.
+func (g *gate) judge(ctx context.Context) Readiness {
+	f := g.p.factsOf(ctx, g.t, g.prompt, true)
+	if g.fresh && g.swept == f.prompt.ID && f.prompt.State == terminal.Editing {
+		f.prompt.Typed, f.prompt.Command = terminal.No, ""
+	}
+	return judge(f)
 }
 
 // pass returns when the gate is open, with g.prompt the prompt to type at, or
@@ -171,7 +188,7 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 	const op = "run"
 	began := time.Now()
 	for {
-		r := judge(g.p.factsOf(ctx, g.t, g.prompt, true))
+		r := g.judge(ctx)
 		waited := time.Since(began)
 		switch {
 		case r.State == Ready && g.prompt.Touched == terminal.Yes && !g.fresh:
@@ -187,7 +204,8 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 			continue
 		case r.State == Ready:
 			return r, nil
-		case (r.State == TypedText || r.State == Continuation) && !g.fresh && g.ours():
+		case (r.State == TypedText || r.State == Continuation) && !g.fresh && (g.ours() || g.noise(ctx)):
+			g.swept = g.prompt.ID
 			if err := g.interrupt(ctx); err != nil {
 				return r, err
 			}
@@ -197,9 +215,17 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 			if waited >= mutePatience && g.mute() {
 				return r, refusal(op, g.t.id(), readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...))
 			}
-		case r.State == BusyState && g.prompt.State != terminal.Finished,
+		case r.State == BusyState && g.prompt.State == terminal.Running,
 			r.State == FullScreen, r.State == EndedState:
 			return r, g.refuse(op, r)
+		case r.State == BusyState && g.prompt.State == terminal.Finished:
+			if waited >= promptPatience {
+				return r, g.refuse(op, r)
+			}
+		case r.State == TypedText:
+			if waited >= typedSettle {
+				return r, g.refuse(op, r)
+			}
 		default:
 			if waited >= settle {
 				return r, g.refuse(op, r)
@@ -224,10 +250,11 @@ func (g *gate) refuse(op string, r Readiness) error {
 	return e
 }
 
-// ours reports whether the unfinished line is what a run of ours left there.
+// ours reports whether the line is what a run of ours left there: an unfinished
+// command, or one that fish refused and keeps on the line.
 func (g *gate) ours() bool {
 	one, ok := g.p.runs.last(g.t.id())
-	return ok && one.open() && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID
+	return ok && one.Left != "" && one.Left == g.prompt.ID
 }
 
 // mute reports whether a shell waits in its line editor without marks.
@@ -236,24 +263,50 @@ func (g *gate) mute() bool {
 	return st.front == frontShell && st.canonical == terminal.No
 }
 
-// interrupt sends Ctrl-C to the line editor and waits for the fresh prompt.
+// interrupt sends Ctrl-C to the line editor and waits for the fresh prompt. A
+// line editor that waits for the rest of an escape sequence (readline's
+// keyseq-timeout) acts on it only at the next key, so what still holds text then
+// gets a second one.
 func (g *gate) interrupt(ctx context.Context) error {
 	g.fresh = true
 	old := g.prompt.ID
-	sending, cancel := afterwards(ctx)
-	defer cancel()
-	if err := g.t.backend.Send(sending, g.t.id(), []byte{0x03}); err != nil {
-		return g.p.dead(ctx, "run", g.t, err)
-	}
-	for end := time.Now().Add(freshPatience); time.Now().Before(end) && ctx.Err() == nil; {
-		if err := g.next(ctx, time.Until(end)); err != nil {
+	for range 2 {
+		sending, cancel := afterwards(ctx)
+		err := g.t.backend.Send(sending, g.t.id(), []byte{0x03})
+		cancel()
+		if err != nil {
+			return g.p.dead(ctx, "run", g.t, err)
+		}
+		for end := time.Now().Add(freshPatience); time.Now().Before(end) && ctx.Err() == nil; {
+			if err := g.next(ctx, time.Until(end)); err != nil {
+				return err
+			}
+			if g.prompt.ID != old && g.prompt.State == terminal.Editing {
+				return nil
+			}
+		}
+		if err := g.look(ctx); err != nil {
 			return err
 		}
-		if g.prompt.ID != old && g.prompt.State == terminal.Editing {
+		if g.prompt.ID != old || g.prompt.State > terminal.Continuation || g.prompt.State == terminal.Editing && g.prompt.Typed == terminal.No {
 			return nil
 		}
 	}
-	return g.look(ctx)
+	return nil
+}
+
+// noise reports whether what stands on the command line was printed there, by
+// a background job, and not typed: nothing was sent since the prompt was shown,
+// and the cursor is at the beginning of a row, where no text that was typed ahead
+// leaves it.
+func (g *gate) noise(ctx context.Context) bool {
+	if g.prompt.Touched != terminal.No || g.prompt.State != terminal.Editing {
+		return false
+	}
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	s, err := g.t.backend.Screen(ctx, g.t.id(), terminal.Range{Kind: terminal.Visible})
+	return err == nil && s.Cursor.Column == 0 && !s.Alternate
 }
 
 // next takes in one event, or lets d pass and looks.

@@ -19,6 +19,7 @@ type run struct {
 	Backend  string
 	Command  string // empty for a run of another process: the terminal knows it
 	Prompts  []string
+	Left     string // the prompt at which text of ours may still stand
 	Began    time.Time
 	Evidence []string
 	pasted   bool     // typed as one paste
@@ -30,9 +31,6 @@ type run struct {
 	Reason string
 	Ended  time.Time
 }
-
-// open reports whether the run left an unfinished command line behind.
-func (r run) open() bool { return r.Status == Continues }
 
 // over reports whether the outcome is final.
 func (r run) over() bool {

@@ -18,6 +18,7 @@ type record struct {
 	Session terminal.ID `json:"session"`
 	Backend string      `json:"backend"`
 	Prompts []string    `json:"prompts"`
+	Left    string      `json:"left,omitempty"`
 	Began   time.Time   `json:"began"`
 	Status  RunStatus   `json:"status"`
 	Exit    *int        `json:"exit,omitempty"`
@@ -58,7 +59,7 @@ func (s *journalStore) save(r run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storePatience)
 	defer cancel()
 	return s.journal.Note(ctx, record{
-		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Began: r.Began,
+		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Began: r.Began,
 		Status: r.Status, Exit: r.Exit, Reason: r.Reason, Ended: r.Ended,
 	})
 }
@@ -81,7 +82,7 @@ func (s *journalStore) catchUp() error {
 			clear(s.newest)
 		}
 		s.byID[r.Run] = run{
-			ID: r.Run, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Began: r.Began,
+			ID: r.Run, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Began: r.Began,
 			Status: r.Status, Exit: r.Exit, Reason: r.Reason, Ended: r.Ended,
 		}
 		if old, ok := s.byID[s.newest[r.Session]]; !ok || !r.Began.Before(old.Began) {

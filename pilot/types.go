@@ -147,7 +147,7 @@ type RunResult struct {
 	TruncatedHead bool      `json:"truncated_head" jsonschema:"the first lines are no longer kept by the terminal"`
 	Omitted       Omitted   `json:"omitted"`
 	DurationMS    int64     `json:"duration_ms" jsonschema:"0 when the end was not seen"`
-	Cwd           string    `json:"cwd"`
+	Cwd           string    `json:"cwd" jsonschema:"folder of the shell, after the command if it ended; empty when not known"`
 	Evidence      []string  `json:"evidence" jsonschema:"what the gate went by, and text when the terminal saw exactly this command typed"`
 }
 
