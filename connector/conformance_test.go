@@ -17,16 +17,16 @@ import (
 // 0.1.16 judges the versions up to 2025-11-25, conformance-next 2026-07-28: its
 // scenarios of the tasks extension, which we do not speak, are not scored.
 func TestTheConformanceSuitePasses(t *testing.T) { // MCP-60
+	server := filepath.Join(t.TempDir(), "conformance") // built even if it is not run, so that it does not rot
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", server, "./testdata/conformance").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
 	node, modules := os.Getenv("TERMPILOT_TEST_NODE"), os.Getenv("TERMPILOT_TEST_NODE_MODULES")
 	if node == "" || modules == "" {
 		if required("conformance") {
 			t.Fatal("TERMPILOT_TEST_NODE and TERMPILOT_TEST_NODE_MODULES are not set")
 		}
 		t.Skip("the MCP conformance suite is not installed: see CONTRIBUTING.md")
-	}
-	server := filepath.Join(t.TempDir(), "conformance")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", server, "./testdata/conformance").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
 	}
 	for _, suite := range []struct {
 		name, script string

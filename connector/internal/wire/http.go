@@ -100,6 +100,9 @@ func refuseBody(w http.ResponseWriter, err error) {
 // it names one, or begins one. Anything else is answered by itself, so that a
 // client need not shake hands first.
 func hasSession(r *http.Request, body []byte) bool {
+	if r.Header.Get("Mcp-Protocol-Version") >= statelessVersion {
+		return false
+	}
 	if r.Header.Get("Mcp-Session-Id") != "" {
 		return true
 	}
