@@ -66,7 +66,7 @@ func (h *server) rename(s *session, name string) {
 		return
 	}
 	s.mu.Lock()
-	s.tellVariables(true)
+	s.tellVariables()
 	s.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()

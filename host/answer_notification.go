@@ -65,8 +65,11 @@ func notification(c *client, in *api.NotificationRequest) (*api.NotificationResp
 	if err != nil {
 		return nil, err
 	}
-	if status == api.NotificationResponse_OK && s.scope == api.VariableScope_SESSION && in.GetSubscribe() {
-		c.host.remember(s)
+	if status == api.NotificationResponse_OK && s.scope == api.VariableScope_SESSION {
+		c.host.hub.recount()
+		if in.GetSubscribe() {
+			c.host.remember(s)
+		}
 	}
 	return answer(status)
 }

@@ -85,7 +85,7 @@ func (h *server) sessionScopes(id string, writing bool) []variableScope {
 				s.facts.mu.Unlock()
 				s.mu.Lock()
 				defer s.mu.Unlock()
-				s.tellVariables(true)
+				s.tellVariables()
 			},
 		})
 	}

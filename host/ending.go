@@ -64,7 +64,7 @@ func exitOf(state *os.ProcessState, err error) exit {
 func (s *session) finish(e exit) {
 	s.mu.Lock()
 	s.over = true
-	for _, timer := range []*time.Timer{s.update, s.release} {
+	for _, timer := range []*time.Timer{s.update, s.release, s.looking} {
 		if timer != nil {
 			timer.Stop()
 		}
@@ -75,7 +75,7 @@ func (s *session) finish(e exit) {
 	s.facts.mu.Lock()
 	s.facts.exit = &e
 	s.facts.mu.Unlock()
-	s.tellVariables(true)
+	s.tellVariables()
 	for v := range s.viewers {
 		v.end(e)
 	}

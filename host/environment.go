@@ -83,6 +83,7 @@ func fillUser(env map[string]string) {
 		missing("USER", u.Username)
 		missing("LOGNAME", u.Username)
 	}
+	missing("SHELL", loginShell(nil))
 	missing("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin")
 }
 

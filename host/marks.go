@@ -125,7 +125,7 @@ func (s *session) promptChanged(change shellint.Change) {
 			}
 		})
 	}
-	s.tellVariables(true)
+	s.tellVariables()
 }
 
 func (s *session) tellPrompt(mode api.PromptMonitorMode, p shellint.Prompt, fill func(*api.PromptNotification)) {

@@ -128,7 +128,7 @@ func (s *session) checkMarks() {
 		return
 	}
 	m.lost = true
-	s.tellVariables(true)
+	s.tellVariables()
 }
 
 // atLineEditor reports whether the terminal is as a shell's line editor sets

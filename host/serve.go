@@ -166,6 +166,10 @@ func (h *server) accept(l *net.UnixListener, conns *connections, serve func(*net
 // were lost, watched variables that the kernel knows, its own idleness.
 const tick = 250 * time.Millisecond
 
+// lookEvery is after how many ticks a quiet session is looked at even though
+// the same job is in front: it may have become another program.
+const lookEvery = 16
+
 // housekeep returns when the host is to end.
 func (h *server) housekeep(ctx context.Context, conns *connections) {
 	ticker := time.NewTicker(tick)
@@ -182,7 +186,11 @@ func (h *server) housekeep(ctx context.Context, conns *connections) {
 		live := h.everyone()
 		for _, s := range live {
 			s.checkMarks()
-			s.look()
+			if n%lookEvery == 0 {
+				s.look()
+			} else {
+				s.lookIfMoved()
+			}
 		}
 		if len(live) > 0 || conns.count() > 0 {
 			idleSince = time.Now()
@@ -194,15 +202,6 @@ func (h *server) housekeep(ctx context.Context, conns *connections) {
 		if n%240 == 0 {
 			trimLog(h.options.location.Log)
 		}
-	}
-}
-
-// look tells changes of watched variables that came without output.
-func (s *session) look() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.over && time.Since(s.toldAt) >= slowVariables {
-		s.tellVariables(true)
 	}
 }
 

@@ -43,8 +43,10 @@ type session struct {
 	update     *time.Timer
 	release    *time.Timer
 	told       map[string]string // watched variables as last told
-	toldAt     time.Time
-	over       bool // the last output has been drawn
+	looking    *time.Timer
+	looked     time.Time    // when the watched job variables were last looked at
+	front      atomic.Int64 // the foreground group at that time
+	over       bool         // the last output has been drawn
 }
 
 // placed is where a session was put when it was made.
@@ -143,7 +145,7 @@ func (s *session) drawn() {
 		s.release = nil
 	}
 	s.tellScreen()
-	s.tellVariables(false)
+	s.tellVariables()
 }
 
 func (s *session) releaseFrame() {

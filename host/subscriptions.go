@@ -1,7 +1,9 @@
 package host
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"termpilot/iterm/api"
 )
@@ -30,6 +32,7 @@ const maxSubscriptions = 4096
 type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
+	watches atomic.Pointer[map[string][]string] // session or "all" → monitored variables
 }
 
 func (h *hub) add(c *client) {
@@ -40,8 +43,9 @@ func (h *hub) add(c *client) {
 
 func (h *hub) remove(c *client) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	delete(h.clients, c)
+	h.mu.Unlock()
+	h.recount()
 }
 
 func (h *hub) count() int {
@@ -88,26 +92,37 @@ func (h *hub) forget(session string) {
 	}
 }
 
-// watched lists the variables of a scope that anybody monitors, for one
-// identifier or for all.
-func (h *hub) watched(scope api.VariableScope, identifier string) map[string]struct{} {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	var names map[string]struct{}
+// watched lists the variables of a session that anybody monitors, for it or for
+// all.
+func (h *hub) watched(session string) []string {
+	watches := h.watches.Load()
+	if watches == nil {
+		return nil
+	}
+	own, all := (*watches)[session], (*watches)[everySession]
+	if len(own) == 0 {
+		return all
+	}
+	names := slices.Concat(own, all)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// recount makes the list of watched variables anew, after subscriptions changed.
+func (h *hub) recount() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	watches := map[string][]string{}
 	for c := range h.clients {
 		c.mu.Lock()
 		for s := range c.subscriptions {
-			if s.kind == api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE && s.scope == scope &&
-				(s.session == identifier || s.session == everySession) {
-				if names == nil {
-					names = map[string]struct{}{}
-				}
-				names[s.name] = struct{}{}
+			if s.scope == api.VariableScope_SESSION && !slices.Contains(watches[s.session], s.name) {
+				watches[s.session] = append(watches[s.session], s.name)
 			}
 		}
 		c.mu.Unlock()
 	}
-	return names
+	h.watches.Store(&watches)
 }
 
 // general wants a kind of event that is not about one session.

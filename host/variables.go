@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"termpilot/iterm/api"
 	"termpilot/shellint"
 )
 
@@ -201,7 +200,7 @@ func (s *session) userVariable(mark shellint.Mark) {
 	s.facts.mu.Lock()
 	setUser(s.facts.user, "user."+mark.Name, value)
 	s.facts.mu.Unlock()
-	s.tellVariables(true)
+	s.tellVariables()
 }
 
 // setUser sets or, with null, unsets a user variable. What is over the limit is dropped.
@@ -215,76 +214,6 @@ func setUser(m map[string]string, name, value string) bool {
 	}
 	m[name] = clean(value)
 	return true
-}
-
-// fast are the variables that follow from the session's own state, and cost
-// nothing to tell; the others ask the kernel.
-func fast(name string) bool {
-	return strings.HasPrefix(name, "termpilot.") || strings.HasPrefix(name, "user.") ||
-		name == "lastCommand" || name == "columns" || name == "rows" || name == "name" ||
-		name == "terminalWindowName" || name == "showingAlternateScreen"
-}
-
-// slowVariables is the least time between two looks at variables that ask the kernel.
-const slowVariables = 100 * time.Millisecond
-
-// tellVariables tells the changes of the variables that anybody watches. urgent
-// says that a mark or a client changed something. mu is held.
-func (s *session) tellVariables(urgent bool) {
-	names := s.host.hub.watched(api.VariableScope_SESSION, s.id)
-	if len(names) == 0 {
-		return
-	}
-	slow := urgent || time.Since(s.toldAt) >= slowVariables
-	if slow {
-		s.toldAt = time.Now()
-	}
-	for name := range names {
-		if !slow && !fast(name) {
-			continue
-		}
-		value := s.variableLocked(name)
-		if before, known := s.told[name]; known && before == value {
-			continue
-		}
-		s.told[name] = value
-		s.host.tellVariable(api.VariableScope_SESSION, s.id, name, value)
-	}
-}
-
-// variableLocked is variable for a caller that holds mu.
-func (s *session) variableLocked(name string) string {
-	switch name {
-	case "termpilot.marks":
-		return encode(s.marksState())
-	case "termpilot.prompt":
-		return encode(raw(s.promptView()))
-	case "path", "hostname", "username":
-		user, host, dir := s.marks.machine.Where()
-		if dir == "" {
-			dir = s.jobFolder()
-		}
-		if user == "" {
-			user = lookup(s.program.env, "USER")
-		}
-		if host == "" {
-			host = hostname()
-		}
-		return encode(clean(map[string]string{"path": dir, "hostname": host, "username": user}[name]))
-	}
-	if strings.HasPrefix(name, "tab.") {
-		return "null" // needs the host's lock, which comes before the session's
-	}
-	return s.variable(name)
-}
-
-// tellVariable tells a changed variable to those who watch it.
-func (h *server) tellVariable(scope api.VariableScope, identifier, name, value string) {
-	h.hub.publish(variable(scope, identifier, name), func() *api.Notification {
-		return &api.Notification{VariableChangedNotification: &api.VariableChangedNotification{
-			Scope: &scope, Identifier: &identifier, Name: &name, JsonNewValue: &value,
-		}}
-	})
 }
 
 func raw(v any) json.RawMessage {

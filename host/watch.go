@@ -1,0 +1,136 @@
+package host
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"termpilot/iterm/api"
+)
+
+// constantVariables do not change in a session's life.
+var constantVariables = []string{
+	"id", "pid", "effective_root_pid", "tty", "profileName", "shell", "homeDirectory", "creationTimeString",
+	"isLocalhost", "sshIntegrationLevel",
+}
+
+// jobVariables follow the foreground job. Only the kernel knows it, and tells
+// nobody: they are looked at a moment after output, and from time to time.
+var jobVariables = []string{
+	"name", "autoName", "presentationName", "jobName", "jobPid", "deepestJob", "processTitle", "commandLine", "path", "termid",
+}
+
+const (
+	// A program that was just started needs a moment until it is what runs.
+	lookDelay = 20 * time.Millisecond
+	// lookPause is the least time between two looks at a session that prints.
+	lookPause = 100 * time.Millisecond
+)
+
+// tellVariables tells the changes of watched variables that follow from the
+// session's own state, at once, and sees to it that the others are looked at
+// soon. mu is held.
+func (s *session) tellVariables() {
+	look := false
+	for _, name := range s.host.hub.watched(s.id) {
+		before, known := s.told[name]
+		switch {
+		case known && slices.Contains(constantVariables, name):
+		case slices.Contains(jobVariables, name) && !s.settledName(name):
+			look = true
+		default:
+			s.tellChange(name, before, known, s.variableLocked(name))
+		}
+	}
+	if look && s.looking == nil && !s.over {
+		wait := max(lookDelay, lookPause-time.Since(s.looked))
+		s.looking = time.AfterFunc(wait, s.look)
+	}
+}
+
+func (s *session) tellChange(name, before string, known bool, value string) {
+	if known && before == value {
+		return
+	}
+	s.told[name] = value
+	s.host.tellVariable(api.VariableScope_SESSION, s.id, name, value)
+}
+
+// settledName reports whether a job variable does not depend on the job now: a
+// name that was given, a directory that the shell told. mu is held.
+func (s *session) settledName(name string) bool {
+	switch name {
+	case "name", "presentationName":
+		return s.facts.label() != ""
+	case "path":
+		_, _, dir := s.marks.machine.Where()
+		return dir != ""
+	}
+	return false
+}
+
+// look tells the changes of watched variables that only the kernel knows.
+func (s *session) look() {
+	names := s.host.hub.watched(s.id)
+	values := map[string]string{}
+	for _, name := range names {
+		if slices.Contains(jobVariables, name) {
+			values[name] = s.variable(name)
+		}
+	}
+	front, _ := s.device.foreground()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looking = nil
+	s.looked = time.Now()
+	s.front.Store(int64(front))
+	if s.over {
+		return
+	}
+	for name, value := range values {
+		before, known := s.told[name]
+		s.tellChange(name, before, known, value)
+	}
+}
+
+// lookIfMoved looks when another job is in front than at the last look.
+func (s *session) lookIfMoved() {
+	if front, err := s.device.foreground(); err == nil && int64(front) != s.front.Load() {
+		s.look()
+	}
+}
+
+// variableLocked is variable for a caller that holds mu.
+func (s *session) variableLocked(name string) string {
+	switch name {
+	case "termpilot.marks":
+		return encode(s.marksState())
+	case "termpilot.prompt":
+		return encode(raw(s.promptView()))
+	case "path", "hostname", "username":
+		user, host, dir := s.marks.machine.Where()
+		if dir == "" && name == "path" {
+			dir = s.jobFolder()
+		}
+		if user == "" {
+			user = lookup(s.program.env, "USER")
+		}
+		if host == "" {
+			host = hostname()
+		}
+		return encode(textOrNil(map[string]string{"path": dir, "hostname": host, "username": user}[name]))
+	}
+	if strings.HasPrefix(name, "tab.") {
+		return "null" // may lead back to a session, whose lock is held
+	}
+	return s.variable(name)
+}
+
+// tellVariable tells a changed variable to those who watch it.
+func (h *server) tellVariable(scope api.VariableScope, identifier, name, value string) {
+	h.hub.publish(variable(scope, identifier, name), func() *api.Notification {
+		return &api.Notification{VariableChangedNotification: &api.VariableChangedNotification{
+			Scope: &scope, Identifier: &identifier, Name: &name, JsonNewValue: &value,
+		}}
+	})
+}
