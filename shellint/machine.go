@@ -238,7 +238,8 @@ func (m *Machine) promptEnd(mark Mark, at uint64) []Change {
 // outputStart: the shell accepted a command.
 func (m *Machine) outputStart(mark Mark, at uint64) []Change {
 	m.seen = true
-	if p := m.pending; p != nil && !foreign(mark, p) {
+	blank := mark.Blank && len(m.nonce) == 0
+	if p := m.pending; p != nil && !foreign(mark, p) && !blank {
 		m.show(p) // an integration that marks no prompt ends, such as fish's own
 	}
 	top := m.top()
@@ -246,7 +247,7 @@ func (m *Machine) outputStart(mark Mark, at uint64) []Change {
 		m.free(at) // before any prompt, or a second integration's
 		return nil
 	}
-	if mark.Blank && len(m.nonce) == 0 {
+	if blank {
 		m.blank = top
 		m.free(at)
 		return nil

@@ -35,7 +35,7 @@ func shellOf(path string) (Shell, bool) {
 // print` shows and `shell install` puts in place. It carries no nonce, and does
 // nothing in termpilot's own host or where the terminal brings marks itself.
 func Script(shell string) (string, error) {
-	if _, ok := shellOf(shell); !ok || shell != filepath.Base(shell) {
+	if s, ok := shellOf(shell); !ok || s.Name != shell {
 		return "", noScript("shell script", shell)
 	}
 	return asset("termpilot." + shell)

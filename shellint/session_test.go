@@ -44,11 +44,13 @@ type session struct {
 }
 
 type setup struct {
-	nonce  string            // "" is testNonce; "none" is no nonce
-	files  map[string]string // in HOME
-	env    []string
-	rcfile bool // bash: as Apple's gets it
-	plain  bool // the shell without our script
+	nonce   string            // "" is testNonce; "none" is no nonce
+	files   map[string]string // in HOME
+	env     []string
+	old     bool // bash: as if it was older than 4.4
+	rcfile  bool // bash: as Apple's gets it
+	install bool // with Install done in HOME
+	plain   bool // the shell without our script
 }
 
 // shellPath finds a shell, or skips the test; with TERMPILOT_TEST_REQUIRE naming it, fails.
@@ -88,6 +90,11 @@ func start(t *testing.T, shell string, with setup) *session {
 			t.Fatal(err)
 		}
 	}
+	if with.install {
+		if _, err := Install(shell, s.home); err != nil {
+			t.Fatal(err)
+		}
+	}
 	nonce := testNonce
 	switch with.nonce {
 	case "":
@@ -101,6 +108,9 @@ func start(t *testing.T, shell string, with setup) *session {
 		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "USER=tester", "SHELL=" + path,
 	}, with.env...)
 	argv := []string{path, "-l"}
+	if with.install && shell == "bash" {
+		argv = []string{path, "-i"} // .bashrc is read by bash itself
+	}
 	if !with.plain {
 		s.dir = t.TempDir()
 		if err := os.Chmod(s.dir, 0o700); err != nil {
@@ -112,7 +122,19 @@ func start(t *testing.T, shell string, with setup) *session {
 			t.Fatal(ok, err)
 		}
 	} else {
-		env = append(env, "TERM_PROGRAM="+HostProgram)
+		if _, set := lookup(env, "TERM_PROGRAM"); !set {
+			env = append(env, "TERM_PROGRAM="+HostProgram)
+		}
+	}
+	if with.old {
+		script := filepath.Join(s.dir, "termpilot.bash")
+		text, err := os.ReadFile(script)
+		if err != nil || !bytes.Contains(text, []byte("< 404")) {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(script, bytes.Replace(text, []byte("< 404"), []byte("< 9900"), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if with.rcfile {
 		argv = []string{path, "--rcfile", filepath.Join(s.dir, "boot.bash")}
@@ -328,6 +350,11 @@ func status(p Prompt) int {
 func (s *session) visible() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.plainText()
+}
+
+// plainText is visible, for conditions, which hold the lock.
+func (s *session) plainText() string {
 	return strings.ReplaceAll(string(controls.ReplaceAll(bytes.Clone(s.stream), nil)), "\r", "")
 }
 

@@ -40,8 +40,8 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; 
 __termpilot_h=('{ __termpilot_first&&:; } >/dev/null 2>&1' '{ __termpilot_final&&:; } >/dev/null 2>&1')
 if [[ -n $__termpilot_old ]]; then
 	# Only here, outside a function, bash tells and takes the DEBUG trap.
-	__termpilot_h[0]='{ __termpilot_last=$? __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_last&&:; } >/dev/null 2>&1'
-	__termpilot_h[1]='{ __termpilot_final&&:; } >/dev/null 2>&1;builtin eval "$__termpilot_t"'
+	__termpilot_h[0]='{ __termpilot_last=$? __termpilot_d= __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_last&&:; } >/dev/null 2>&1'
+	__termpilot_h[1]='{ builtin eval "$__termpilot_t";__termpilot_final&&:; } >/dev/null 2>&1'
 fi
 
 # What goes around PS1 and PS2, and behind PS0.
@@ -206,7 +206,7 @@ __termpilot_final() {
 	local IFS=$' \t\n'
 	[[ $PS1 == *"${__termpilot_w[1]}"* ]] || __termpilot_quiet=-1
 	__termpilot_wrap
-	__termpilot_d=1
+	((__termpilot_d = 1, 0)) # the last command, and false: bash before 4.4 must not reach the ":" of the hook
 }
 
 # Bash before 4.4: C comes from the DEBUG trap, which also runs the user's.
@@ -225,7 +225,7 @@ __termpilot_retrap() {
 
 # __termpilot_debug is called with $_, which is then what it was.
 __termpilot_debug() {
-	if [[ -n $__termpilot_d && $__termpilot_p != 0 && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != '__termpilot_last=$?'* ]]; then
+	if [[ -n $__termpilot_d && $__termpilot_p != 0 && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != __termpilot_* ]]; then
 		__termpilot_d= __termpilot_p=0
 		builtin printf %s "${__termpilot_c[1]}" >/dev/tty
 	fi 2>/dev/null

@@ -1,0 +1,56 @@
+package shellint
+
+import "testing"
+
+// Bash before 4.4 has no PS0: the script's other way, run by a newer bash.
+func TestOldBashTellsCommandsByTheDebugTrap(t *testing.T) { // MARK-26
+	for _, c := range []struct{ name, rc string }{
+		{"nothing", ""},
+		{"DEBUG trap", "trap ': \"$_\"' DEBUG\n"},
+		{"string", "PROMPT_COMMAND='history -a; true'\n"},
+		{"prompt built anew", "PROMPT_COMMAND=_p; _p() { PS1='new> '; true; }\n"},
+		{"nounset", "set -u\n"},
+		{"extdebug", "shopt -s extdebug\n"},
+		{"functrace", "set -o functrace\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := start(t, "bash", setup{old: true, files: map[string]string{".bash_profile": c.rc}})
+			for range 3 {
+				if p, output := s.run("sh -c 'exit 3'"); status(p) != 3 || p.Aborted || output != "" {
+					t.Fatalf("got %d %q, aborted %v", status(p), output, p.Aborted)
+				}
+				if p, output := s.run("echo $?"); status(p) != 0 || output != "3\n" {
+					t.Fatalf("the user's own status: got %d %q", status(p), output)
+				}
+				s.run("true a b c")
+				if p, output := s.run("echo $_; false | true"); status(p) != 0 || output != "c\n" {
+					t.Fatalf("got %d %q", status(p), output)
+				}
+				if p, _ := s.run(""); !p.Aborted || p.Exit != nil {
+					t.Fatalf("an empty line: got %+v", p)
+				}
+				if p, _ := s.run(")"); !p.Aborted {
+					t.Fatalf("a refused line: got %+v", p)
+				}
+			}
+		})
+	}
+}
+
+func TestOldBashRunsADebugTrapThatIsSetLater(t *testing.T) { // MARK-26
+	s := start(t, "bash", setup{old: true})
+	s.run("trap 'n=$((n+1))' DEBUG")
+	for range 3 {
+		if p, output := s.run("echo x; sh -c 'exit 4'"); status(p) != 4 || p.Aborted || output != "x\n" {
+			t.Fatalf("got %+v %q", p, output)
+		}
+	}
+	s.run("n=0")
+	if _, output := s.run("echo $((n > 0))"); output != "1\n" {
+		t.Errorf("got %q", output)
+	}
+	s.run("trap - DEBUG")
+	if p, output := s.run("echo x"); status(p) != 0 || p.Aborted || output != "x\n" {
+		t.Errorf("got %+v %q", p, output)
+	}
+}

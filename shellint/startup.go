@@ -1,0 +1,36 @@
+package shellint
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"termpilot/fault"
+)
+
+// target follows the links of a start-up file to the file that is to be
+// replaced. What is not the user's own regular file is refused; so is a link
+// into nothing, because it is not known what should be there.
+func target(op, path string) (string, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path, storage(op, path, err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return path, storage(op, path, err)
+	}
+	stat, known := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || known && int(stat.Uid) != os.Getuid() {
+		return path, &fault.Error{
+			Op: op, Code: fault.Refused, Detail: real + " is not a regular file of this user",
+			Hint: "add the output of `termpilot shell print` to your start-up file by hand",
+		}
+	}
+	return real, nil
+}
