@@ -2,6 +2,7 @@ package iterm
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha1"
 	"encoding/base64"
 	"encoding/binary"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"context"
 
 	"google.golang.org/protobuf/proto"
 

@@ -125,8 +125,16 @@ func TestOpenRefusesWhatCannotBe(t *testing.T) { // ITERM-52
 	s := newFakeServer(t, newWorld(1))
 	c := s.client(Options{})
 	for _, spec := range []terminal.OpenSpec{
-		{Command: "a\x00b"}, {Cwd: "\xff"}, {Env: map[string]string{"": "x"}}, {Env: map[string]string{"A=B": "x"}}, {Env: map[string]string{"A": "\x00"}},
-		{Rows: -1}, {Columns: 1 << 30}, {Place: terminal.InTab}, {Place: 9}, {Direction: 9},
+		{Command: "a\x00b"},
+		{Cwd: "\xff"},
+		{Env: map[string]string{"": "x"}},
+		{Env: map[string]string{"A=B": "x"}},
+		{Env: map[string]string{"A": "\x00"}},
+		{Rows: -1},
+		{Columns: 1 << 30},
+		{Place: terminal.InTab},
+		{Place: 9},
+		{Direction: 9},
 	} {
 		_, err := c.Open(t.Context(), spec)
 		wantCode(t, err, fault.InvalidArgument)

@@ -80,8 +80,12 @@ func TestRangesArePlacedByAbsoluteRows(t *testing.T) { // ITERM-22, ITERM-23
 
 func TestRowsThatScrollAwayDuringAReadKeepTheirNumbers(t *testing.T) { // ITERM-22
 	for _, want := range []terminal.Range{
-		{}, {Kind: terminal.Tail, Count: 5}, {Kind: terminal.Rows, First: 11, Count: 4}, {Kind: terminal.Rows, First: 35, Count: 100},
-		{Kind: terminal.Rows, First: 5, Count: 100}, {Kind: terminal.Cells, Span: terminal.Span{Start: terminal.Point{Row: 30}, End: terminal.Point{Row: 70}}},
+		{},
+		{Kind: terminal.Tail, Count: 5},
+		{Kind: terminal.Rows, First: 11, Count: 4},
+		{Kind: terminal.Rows, First: 35, Count: 100},
+		{Kind: terminal.Rows, First: 5, Count: 100},
+		{Kind: terminal.Cells, Span: terminal.Span{Start: terminal.Point{Row: 30}, End: terminal.Point{Row: 70}}},
 	} {
 		w := tall()
 		s := newFakeServer(t, w)
