@@ -42,7 +42,7 @@ type Pilot interface {
 type Options struct {
 	Pilot    Pilot
 	Checks   []doctor.Check // what the diagnostics tool runs
-	Toolsets []string       // of [Toolsets]; empty offers all
+	Toolsets []string       // of [Toolsets]; empty offers all, and other names none
 	ReadOnly bool           // offer only tools that change nothing
 	Text     string         // [TextFull] or [TextSummary]; "" is TextFull
 	Version  string         // of this program; "" is "dev"

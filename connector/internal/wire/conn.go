@@ -153,11 +153,12 @@ func (c *conn) pump() {
 		select {
 		case o := <-c.outgoing:
 			_, err := c.out.Write(o.line)
-			o.sent <- err
 			if err != nil {
-				c.fail(err)
+				c.fail(err) // before anybody hears of it: ServeStdio asks for the cause
+				o.sent <- err
 				return
 			}
+			o.sent <- nil
 		case <-c.done:
 			return
 		}
