@@ -73,3 +73,42 @@ func TestRedrawIsBoundedByTheScreen(t *testing.T) { // VT-71
 		t.Errorf("%d bytes", n)
 	}
 }
+
+// checkRedraw paints what data left on a viewer that counts what reaches it.
+func checkRedraw(t *testing.T, data []byte) {
+	t.Helper()
+	term := vt.New(vt.Options{Columns: 20, Rows: 6})
+	term.Write(data)
+	viewer := vt.New(vt.Options{
+		Columns: 20, Rows: 6,
+		Bell: func() { t.Errorf("%q rings at the viewer", data) },
+		OSC: func(command int, payload []byte) {
+			if command != 2 && command != 8 {
+				t.Errorf("%q sends the viewer OSC %d %q", data, command, payload)
+			}
+		},
+	})
+	b := term.Redraw()
+	viewer.Write(b)
+	if r := viewer.Replies(); len(r) > 0 {
+		t.Errorf("%q makes the viewer answer %q", data, r)
+	}
+	for _, c := range strings.ReplaceAll(string(b), "\x1b", "") {
+		if c < 0x20 && c != 0 && c != 0x0e && c != 0x0f || c >= 0x7f && c < 0xa0 {
+			t.Errorf("%q sends the viewer the control %q", data, c)
+		}
+	}
+}
+
+func FuzzRedrawOnlyPaints(f *testing.F) { // VT-74
+	for seed := range uint64(20) {
+		f.Add(makeStream(rand.New(rand.NewPCG(seed, 8)), 60))
+	}
+	for _, s := range []string{
+		"\x1b]2;a\x1b]52;c;cm0=\a", "\x1b]8;;http://h\x07x\x1b]8;;\a", "\x1b]8;;\xc2\x9b5n\x1b\\x", "\x1b]2;\xc2\x9b5n\x1b\\",
+		"\x1b]2;\xc2\xc2\x9b\x9b5n\x1b\\", "\xc2\x1b\x9b", "e\xcc\x81\xc2\x85",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(checkRedraw)
+}
