@@ -2,6 +2,7 @@ package host
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -79,8 +80,9 @@ func (s *session) finish(e exit) {
 	for v := range s.viewers {
 		v.end(e)
 	}
+	kept := s.term.History()
 	s.mu.Unlock()
-	s.host.sessionEnded(s)
+	s.host.sessionEnded(s, kept)
 }
 
 // close asks the session's programs to end, as closing a window does, and
@@ -131,19 +133,19 @@ func (s *session) signal(sig syscall.Signal) {
 // nameSurvivors finds the processes of a closed session that live on: they
 // ignored the hangup, or left for a session of their own.
 func (s *session) nameSurvivors() {
-	// A process that was just hung up on needs a moment to go.
 	var list []survivor
-	for deadline := time.Now().Add(forcedPatience); ; {
-		list = nil
-		for _, p := range processes(func(p processInfo) bool {
-			return p.state != 'Z' && p.pid != os.Getpid() && (p.session == s.pid || startedIn(p.pid, s.id))
-		}) {
-			list = append(list, survivor{PID: p.pid, Name: clean(p.name)})
-		}
-		if len(list) == 0 || time.Now().After(deadline) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
+	for _, p := range processes(func(p processInfo) bool {
+		return p.state != 'Z' && p.pid != os.Getpid() && (p.session == s.pid || startedIn(p.pid, s.id))
+	}) {
+		list = append(list, survivor{PID: p.pid, Name: clean(p.name)})
+	}
+	// A process that was just hung up on needs a moment to go.
+	for end := time.Now().Add(forcedPatience); len(list) > 0 && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+		list = slices.DeleteFunc(list, func(x survivor) bool {
+			p, ok := inspectProcess(x.PID)
+			return !ok || p.state == 'Z'
+		})
 	}
 	if len(list) == 0 {
 		return

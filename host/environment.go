@@ -47,11 +47,11 @@ func environment(base []string, version, session, dir string, add map[string]str
 	env["COLORTERM"] = "truecolor"
 	env["TERM_PROGRAM"] = "termpilot"
 	env["TERM_PROGRAM_VERSION"] = version
-	env["TERMPILOT_SESSION_ID"] = session
 	env["PWD"] = dir
 	for name, value := range add {
 		env[name] = value
 	}
+	env["TERMPILOT_SESSION_ID"] = session
 	list := make([]string, 0, len(env))
 	for name, value := range env {
 		list = append(list, name+"="+value)

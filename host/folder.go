@@ -1,12 +1,14 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -27,22 +29,20 @@ var errTaken = errors.New("another host holds the lock")
 // occupy takes a location, or fails with errTaken in the chain when a living
 // host has it. A socket that a dead host left behind is removed only under the
 // lock, and only if it is a socket.
-func occupy(loc Location) (*claim, error) {
+func occupy(ctx context.Context, loc Location) (*claim, error) {
 	for _, folder := range []string{loc.Home, loc.Folder} {
 		if err := privateFolder(folder); err != nil {
 			return nil, err
 		}
 	}
 	lock := flock.New(loc.Lock, flock.SetPermissions(0o600))
-	held, err := lock.TryLock()
-	if err != nil {
-		return nil, unavailable("host start", "the lock file cannot be used", err)
-	}
-	if !held {
+	if err := takeLock(ctx, lock, loc); err != nil {
 		_ = lock.Close()
-		return nil, unavailable("host start", "", errTaken)
+		return nil, err
 	}
 	c := &claim{lock: lock}
+	c.sweep(loc.Folder)
+	var err error
 	if c.api, err = listen(loc.Socket); err == nil {
 		c.attach, err = listen(loc.Attach)
 	}
@@ -52,6 +52,45 @@ func occupy(loc Location) (*claim, error) {
 	}
 	return c, nil
 }
+
+// endingPatience is how long a host that has closed its sockets may take to end.
+const endingPatience = 8 * time.Second
+
+// takeLock takes the lock. A holder that still answers is another host; one
+// that does not is ending, and is waited for.
+func takeLock(ctx context.Context, lock *flock.Flock, loc Location) error {
+	ctx, cancel := context.WithTimeout(ctx, endingPatience)
+	defer cancel()
+	for {
+		held, err := lock.TryLock()
+		if err != nil {
+			return unavailable("host start", "the lock file cannot be used", err)
+		}
+		if held {
+			return nil
+		}
+		if conn, err := dial(ctx, loc.Attach); err == nil {
+			_ = conn.Close()
+			return unavailable("host start", "", errTaken)
+		}
+		select {
+		case <-ctx.Done():
+			return unavailable("host start", "", errTaken)
+		case <-time.After(10 * time.Millisecond): // a lock is let go of without an event
+		}
+	}
+}
+
+// sweep removes the folders of sessions of a host that was killed.
+func (c *claim) sweep(folder string) {
+	left, _ := filepath.Glob(filepath.Join(folder, sessionFolder+"*"))
+	for _, path := range left {
+		_ = os.RemoveAll(path)
+	}
+}
+
+// sessionFolder begins the name of a session's private folder.
+const sessionFolder = "s-"
 
 // release closes and removes the sockets, then lets go of the lock.
 func (c *claim) release() {

@@ -235,3 +235,59 @@ os.execv(sys.argv[1], sys.argv[1:])`
 		t.Error(err)
 	}
 }
+
+func TestAHostThatIsStartedWhileAnotherEndsTakesOver(t *testing.T) { // HOST-3, HOST-5
+	loc := place(t)
+	if _, err := Start(t.Context(), os.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	c := connectTo(t, loc.Socket)
+	id := c.open("", "Termpilot Shell Command", quote(`trap "" HUP TERM; echo up; while :; do sleep 0.05; done`)) // takes a while to end
+	c.awaitScreen(id, "up")
+	if _, err := ask(t.Context(), loc, hello{V: 1, Op: "stop", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Inspect(t.Context())
+	waitUntil(t, "it no longer answers", func() bool { _, err := Inspect(t.Context()); return err != nil })
+	status, err2 := Start(t.Context(), os.Args[0])
+	if err2 != nil || err == nil && status.PID == first.PID {
+		t.Errorf("first %+v %v, second %+v %v", first, err, status, err2)
+	}
+}
+
+func TestFoldersThatAKilledHostLeftAreRemoved(t *testing.T) { // HOST-3
+	loc := place(t)
+	_ = privateFolder(loc.Home)
+	_ = privateFolder(loc.Folder)
+	left := filepath.Join(loc.Folder, sessionFolder+"123")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), os.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+func FuzzNoFrameEndsTheHost(f *testing.F) { // HOST-71
+	f.Add([]byte("H\x00\x00\x00\x02{}"))
+	f.Add([]byte("H\xff\xff\xff\xff"))
+	f.Add(append([]byte("H\x00\x00\x00\x32"), `{"v":1,"op":"attach","session":"x","columns":-1} `...))
+	h := newHost(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if strings.Contains(strings.ToLower(string(data)), "stop") {
+			return
+		}
+		conn, err := dial(t.Context(), h.loc.Attach)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write(data)
+		_ = conn.Close()
+		if _, err := inspect(t.Context(), h.loc); err != nil {
+			t.Fatalf("after %q: %v", data, err)
+		}
+	})
+}

@@ -324,4 +324,7 @@ const (
 	// quiet is how long a shell that stands at its line editor without having
 	// said that the command ended may take to say it.
 	quiet = 500 * time.Millisecond
+	// quietStart is the same for a shell that has shown no prompt yet: its
+	// start-up files may take their time.
+	quietStart = 2 * time.Second
 )

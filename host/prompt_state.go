@@ -103,8 +103,8 @@ func (s *session) marksState() string {
 	return "none"
 }
 
-// checkMarks finds out whether the shell has stopped sending marks: a command
-// is said to run, but the shell is back at its line editor, or another program
+// checkMarks finds out whether the shell has stopped sending marks, or never
+// will send any: a command is said to run, but the shell is back at its line editor, or another program
 // has taken the shell's place, and all is quiet. It is undone by the next mark
 // of the shell's own. The caller holds no lock.
 func (s *session) checkMarks() {
@@ -114,11 +114,19 @@ func (s *session) checkMarks() {
 	if s.over {
 		return
 	}
-	m.pasted = m.pasted || m.machine.Last().State == terminal.Editing && s.term.Modes().BracketedPaste
-	if m.lost || m.machine.Last().State != terminal.Running || time.Since(s.lastOutput) < quiet {
+	last := m.machine.Last()
+	m.pasted = m.pasted || last.State == terminal.Editing && s.term.Modes().BracketedPaste
+	patience := quiet
+	switch {
+	case m.lost:
+		return
+	case last.State == terminal.Running:
+	case last.ID == "" && m.nonce: // a start-up file that runs another shell instead
+		patience = quietStart
+	default:
 		return
 	}
-	if idle, last := s.input.idle(); !idle || time.Since(last) < quiet {
+	if idle, last := s.input.idle(); !idle || time.Since(last) < patience || time.Since(s.lastOutput) < patience {
 		return
 	}
 	if front, err := s.device.foreground(); err != nil || front != s.pid {

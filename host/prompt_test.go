@@ -207,3 +207,11 @@ func TestPromptEventsComeInOrderWithTheirPrompt(t *testing.T) { // HOST-36
 		t.Errorf("listed %q", list)
 	}
 }
+
+func TestAShellThatAStartUpFileReplacedIsNoticed(t *testing.T) { // HOST-35
+	h := newHost(t)
+	h.write(".bash_profile", "exec sh\n")
+	c := h.connect()
+	id := c.open("bash")
+	waitUntil(t, "marks are lost", func() bool { return c.variable(id, "termpilot.marks") == `"lost"` })
+}

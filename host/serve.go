@@ -64,7 +64,7 @@ func Serve(ctx context.Context, o Options) error {
 	if o.location, err = Paths(func(name string) string { return lookup(o.Env, name) }); err != nil {
 		return err
 	}
-	claimed, err := occupy(o.location)
+	claimed, err := occupy(ctx, o.location)
 	if err != nil {
 		return err
 	}

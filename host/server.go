@@ -22,8 +22,9 @@ const (
 	maxClients  = 256
 
 	// How long, and how many, ended sessions stay readable.
-	maxEnded  = 64
-	keepEnded = time.Hour
+	maxEnded     = 64
+	maxEndedRows = 2_000_000 // of all their scrollbacks together, some 200 MB
+	keepEnded    = time.Hour
 
 	defaultColumns, defaultRows = 80, 24
 	defaultScrollback           = 100_000
@@ -167,12 +168,11 @@ func (s *session) prepare(r request, dir string, env []string) (nonce string, er
 		s.program = program{path: path, argv: r.command, env: env, dir: dir}
 		return "", nil
 	case r.shellLine != "":
-		argv := []string{filepath.Base(shell), "-l", "-c", r.shellLine}
-		s.program = program{path: shell, argv: argv, env: env, dir: dir}
+		s.program = program{path: shell, argv: shellRuns(shell, r.shellLine), env: env, dir: dir}
 		return "", nil
 	}
-	s.program = program{path: shell, argv: []string{"-" + filepath.Base(shell)}, env: env, dir: dir}
-	if s.folder, err = os.MkdirTemp(s.host.options.folder(), "s-"); err != nil {
+	s.program = program{path: shell, argv: []string{loginName(shell)}, env: env, dir: dir}
+	if s.folder, err = os.MkdirTemp(s.host.options.folder(), sessionFolder); err != nil {
 		return "", storage("the session's folder cannot be made", err)
 	}
 	nonce, err = newNonce()
@@ -190,6 +190,27 @@ func (s *session) prepare(r request, dir string, env []string) (nonce string, er
 	}
 	s.program.argv, s.program.env = argv, out
 	return nonce, nil
+}
+
+// shellRuns is the argument list with which a shell runs a command line, as a
+// login shell where it has a way to say so.
+func shellRuns(shell, line string) []string {
+	name := filepath.Base(shell)
+	switch name {
+	case "bash", "zsh", "fish", "sh", "dash", "ksh":
+		return []string{name, "-l", "-c", line}
+	}
+	return []string{name, "-c", line}
+}
+
+// loginName is the name under which a shell knows itself to be a login shell.
+func loginName(shell string) string {
+	name := filepath.Base(shell)
+	switch name {
+	case "nu", "xonsh", "elvish", "pwsh": // take the dash for part of their name
+		return name
+	}
+	return "-" + name
 }
 
 func (s *session) removeFolder() {
@@ -254,7 +275,7 @@ func (h *server) place(s *session, r request) error {
 
 // sessionEnded takes a session that has ended out of the layout, keeps it readable
 // for a while, and tells it.
-func (h *server) sessionEnded(s *session) {
+func (h *server) sessionEnded(s *session, kept int) {
 	e := s.facts.ended()
 	h.log.Info("session ended", "session", s.id, "signal", e.Signal, "asked", s.closing.Load())
 	h.mu.Lock()
@@ -263,6 +284,7 @@ func (h *server) sessionEnded(s *session) {
 	h.layout.remove(s)
 	delete(h.sessions, s.id)
 	h.order = slices.DeleteFunc(h.order, func(x *session) bool { return x == s })
+	s.keptRows = kept
 	h.ended = append(h.ended, s)
 	h.forgetEnded(time.Now())
 	h.dropBroadcasts(s.id)
@@ -274,7 +296,12 @@ func (h *server) sessionEnded(s *session) {
 
 // forgetEnded drops the ended sessions that are too many or too old.
 func (h *server) forgetEnded(now time.Time) {
-	for len(h.ended) > maxEnded || len(h.ended) > 0 && now.Sub(h.ended[0].facts.ended().At) > keepEnded {
+	rows := 0
+	for _, s := range h.ended {
+		rows += s.keptRows
+	}
+	for len(h.ended) > 0 && (len(h.ended) > maxEnded || rows > maxEndedRows || now.Sub(h.ended[0].facts.ended().At) > keepEnded) {
+		rows -= h.ended[0].keptRows
 		h.ended[0] = nil
 		h.ended = h.ended[1:]
 	}

@@ -29,7 +29,9 @@ type session struct {
 	exited chan struct{} // the program has been waited for
 	done   chan struct{} // nothing of the session runs any more
 	facts  facts
-	placed placed // guarded by the server's lock
+	// Guarded by the server's lock.
+	placed   placed
+	keptRows int // of the scrollback, once the session has ended
 
 	// closing is set when somebody asked for the end, so that it is not news.
 	closing atomic.Bool
