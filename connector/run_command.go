@@ -35,12 +35,16 @@ func runWords(r pilot.RunResult) (line, text string) {
 	if r.Kind != "" {
 		line += " (" + oneLine(r.Kind) + ")"
 	}
+	goesOn := r.Status == pilot.StillRunning || r.Status == pilot.Submitted
 	switch {
 	case r.ExitCode != nil:
 		line += fmt.Sprintf(", exit code %d", *r.ExitCode)
-	case r.ExitReason != "":
+	case !goesOn && r.ExitReason != "":
 		line += ", exit code not known: " + oneLine(r.ExitReason)
 	}
 	line += fmt.Sprintf(", %d ms, run %s in %s", r.DurationMS, oneLine(r.RunID), oneLine(r.SessionID))
+	if goesOn {
+		line += "; wait_session with this run_id goes on"
+	}
 	return line + leftOut(r.Omitted, r.TruncatedHead), r.Output
 }

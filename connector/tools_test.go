@@ -253,6 +253,9 @@ func TestTheTextBlockSaysTheResultInALineAndQuotesTheTerminal(t *testing.T) { //
 	if got := textOf(callTool(t, c, "run_command", `{`+session+`,"command":"false"}`)); !strings.HasPrefix(got, "completed, exit code 1,") || strings.Contains(got, "\n") {
 		t.Errorf("no output: got %q", got)
 	}
+	if got, want := textOf(callTool(t, c, "run_command", `{`+session+`,"command":"sleep 9","wait_for_completion":false}`)), "submitted, 1 ms, run r4 in "+fake.Session+"; wait_session with this run_id goes on"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	s, _ = newServer(t, Options{Text: TextSummary})
 	c = dial(t, s, nil)
 	for _, tool := range table {
