@@ -19,6 +19,8 @@ const (
 	fishOpenPatience = 800 * time.Millisecond
 	// silentPatience is the same for a shell that marks them, or is not known.
 	silentPatience = 3 * time.Second
+	// tracePatience is how long a shell may show nothing at all of what was typed.
+	tracePatience = 10 * time.Second
 	// nextPatience is how long the prompt after an end is waited for, so that
 	// the next call is not refused.
 	nextPatience = 500 * time.Millisecond

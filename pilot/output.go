@@ -153,6 +153,9 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 		one.Ended = now
 	}
 	p.collect(ctx, t, a, wish, &res)
+	if res.Status == Rejected && res.Output == "" {
+		res.Output = p.refusalText(ctx, t, one.Command)
+	}
 	res.ExitReason = exitReason(res)
 	if a.run.over() {
 		return res, nil // on record already
@@ -227,6 +230,27 @@ func joinReasons(a, b string) string {
 		return b
 	}
 	return a + "; " + b
+}
+
+// refusalText is what the shell printed instead of running a command: what
+// stands on the screen between the line that was typed and the present prompt. No
+// marks surround it, so it is empty when the typed line is not found.
+func (p *Pilot) refusalText(ctx context.Context, t target, command string) string {
+	s, err := t.backend.Screen(ctx, t.id(), terminal.Range{Kind: terminal.Visible})
+	if err != nil {
+		return ""
+	}
+	lines := screenLines(s)
+	for len(lines) > 0 && lines[len(lines)-1].row >= s.Cursor.Row {
+		lines = lines[:len(lines)-1]
+	}
+	typed := squash(command[strings.LastIndexByte(command, '\n')+1:])
+	for i := len(lines) - 1; i >= 0 && typed != ""; i-- {
+		if strings.HasSuffix(squash(lines[i].text), typed) {
+			return p.fit(extent{text: textOf(lines, i+1, 0)}, outputWish{reduce: true}).text
+		}
+	}
+	return ""
 }
 
 // withoutPrompt cuts the last row of an output that ends at the present cursor,

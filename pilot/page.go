@@ -36,24 +36,40 @@ func (r *reading) backward(ctx context.Context) error {
 		}
 		end = found.line
 	}
-	first := r.takeBackward(end)
+	first, dropped := r.takeBackward(end)
+	r.omitted = dropped
 	at := place(r.t.id(), r.lines, first, 0, r.shot.Columns)
 	var above int64
 	if first < len(r.lines) {
 		above = r.lines[first].row - r.shot.Oldest
 	}
-	switch {
-	case above > 0:
+	if above > 0 {
 		r.omitted += int(above)
+	} else {
+		r.head = r.shot.Oldest > 0
+	}
+	switch {
+	case dropped > 0 && r.req.Reduce: // the page again as it was printed, and from there the older ones
+		r.more = r.call("source=" + string(r.req.Source) + r.cursorFlag() + " reduce=false" + r.limits())
+	case dropped > 0: // one line over the whole budget: in parts
+		r.more = r.call("source=since cursor=" + at.encode() + " reduce=false" + r.limits())
+	case above > 0:
 		r.more = r.call("source=" + string(r.req.Source) + " cursor=" + at.encode() + r.flags())
-	case r.shot.Oldest > 0:
-		r.head = true
 	}
 	return nil
 }
 
-func (r *reading) flags() string {
-	s := fmt.Sprintf(" reduce=%t", r.req.Reduce)
+func (r *reading) cursorFlag() string {
+	if r.req.Cursor == "" {
+		return ""
+	}
+	return " cursor=" + r.req.Cursor
+}
+
+func (r *reading) flags() string { return fmt.Sprintf(" reduce=%t", r.req.Reduce) + r.limits() }
+
+func (r *reading) limits() string {
+	s := ""
 	if r.req.MaxLines > 0 {
 		s += fmt.Sprintf(" max_lines=%d", r.req.MaxLines)
 	}
@@ -64,8 +80,8 @@ func (r *reading) flags() string {
 }
 
 // takeBackward puts the lines before lines[end] that fit into the budget into
-// r.text, and returns the first of them.
-func (r *reading) takeBackward(end int) (first int) {
+// r.text, and returns the first of them, and how many of them do not show in full.
+func (r *reading) takeBackward(end int) (first, dropped int) {
 	chars := 0
 	for first = end; first > 0 && end-first < r.maxLines(); first-- {
 		n := utf8.RuneCountInString(r.lines[first-1].text) + 1
@@ -80,20 +96,19 @@ func (r *reading) takeBackward(end int) (first int) {
 		b.WriteByte('\n')
 	}
 	r.text = strings.TrimSuffix(b.String(), "\n")
-	r.shape()
-	return first
+	return first, r.shape()
 }
 
 // shape brings a page, which is within the budget but for one long line, into
-// the wished form.
-func (r *reading) shape() {
+// the wished form, and returns how many of its lines do not show in full.
+func (r *reading) shape() (dropped int) {
 	o := reduce.Options{MaxChars: r.maxChars(), MaxLines: r.maxLines(), Mask: !r.p.noMask}
 	cut := reduce.Cut(r.text, o)
 	if r.req.Reduce {
 		cut = reduce.Plain(r.text, o)
 	}
 	r.text = cut.Text
-	r.omitted += cut.Dropped
+	return cut.Dropped
 }
 
 // forward reads a page from a place on, up to end, and leaves the new cursor

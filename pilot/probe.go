@@ -178,11 +178,11 @@ func (a *awaiting) see(ctx context.Context, now time.Time) sight {
 // started yet.
 func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
 	a.probe.last = now
-	patience := silentPatience
+	patience, quiet := silentPatience, silentPatience/2
 	if a.probe.shell == "fish" {
-		patience = fishOpenPatience
+		patience, quiet = fishOpenPatience, quietForInput
 	}
-	if now.Sub(a.sent) < patience || now.Sub(a.activity) < patience/2 {
+	if now.Sub(a.sent) < patience || now.Sub(a.activity) < quiet {
 		return
 	}
 	ctx, cancel := afterwards(ctx)
@@ -199,6 +199,9 @@ func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
 	case p.State == terminal.Running, p.State == terminal.Finished:
 		a.look(ctx)
 	case p.State == terminal.Editing && p.Typed == terminal.No && p.Command == "":
+		if now.Sub(a.sent) < tracePatience {
+			return
+		}
 		a.settle(RunUnknown, "", "the shell shows an empty prompt and no trace of the command")
 	case len(a.untyped) > 0:
 		a.sent = now

@@ -121,29 +121,52 @@ func (t *table) limit(most int) {
 			kept = append(kept, i)
 		}
 	}
-	a, b := 0, len(kept)
-	for ; b > 0; b-- {
-		n := chars(t.lines[kept[b-1]].text) + 1 + markerChars*boolInt(t.gapBefore(kept, b-1))
-		if n > budget-headRoom {
-			break
-		}
-		budget -= n
+	cost := func(n int) int {
+		return chars(t.lines[kept[n]].text) + 1 + markerChars*boolInt(t.gapBefore(kept, n))
 	}
-	for ; a < b; a++ {
-		n := chars(t.lines[kept[a]].text) + 1 + markerChars*boolInt(t.gapBefore(kept, a))
-		if n > budget {
-			break
+	a, b := 0, len(kept)
+	for ; b > 0 && cost(b-1) <= budget-headRoom; b-- {
+		budget -= cost(b - 1)
+	}
+	for ; a < b && cost(a) <= budget; a++ {
+		budget -= cost(a)
+	}
+	switch {
+	case budget < leastPart:
+	case b-a == 1:
+		t.part(kept[a], budget, 2, 5)
+		a++
+	default: // two lines stand where the cut is: the end of one, the beginning of the other
+		b--
+		budget -= t.part(kept[b], max(leastPart, budget*3/5), 0, 1)
+		if budget >= leastPart {
+			t.part(kept[a], budget, 1, 1)
+			a++
 		}
-		budget -= n
 	}
 	for _, i := range kept[a:b] {
 		t.lines[i].keep = false
 	}
-	if a == 0 && b == len(kept) && len(kept) > 0 { // one line over the whole budget
-		i := kept[len(kept)-1]
-		l := &t.lines[i]
-		l.text, l.keep, l.cut = ends(l.text, budget), true, true
+}
+
+// leastPart is the least room, in characters, for which a part of a line that
+// does not fit is shown: a marker before it, what it lacks, and some text.
+const leastPart = 3 * markerChars
+
+// part cuts the middle out of a line so that it takes at most room characters
+// with the marker before it, and returns how many it takes. Of what stays, share
+// of shares is its beginning.
+func (t *table) part(i, room, share, shares int) int {
+	l := &t.lines[i]
+	n := chars(l.text)
+	size := room - 1 - 2*markerChars
+	if n <= size {
+		return n + 1 + markerChars
 	}
+	first := size * share / shares
+	l.text = l.text[:byteOf(l.text, first)] + "…[" + itoa(n-size) + " characters]…" + l.text[byteOf(l.text, n-(size-first)):]
+	l.cut = true
+	return chars(l.text) + 1 + markerChars
 }
 
 // markers is the room that a marker needs at the place where limit cuts.
@@ -205,15 +228,4 @@ func (t *table) lastChars(most int) {
 		}
 		most -= n + 1
 	}
-}
-
-// ends keeps the beginning and the end of one line.
-func ends(line string, most int) string {
-	n := chars(line)
-	keep := max(2, most-markerChars)
-	if n <= keep {
-		return line
-	}
-	first := keep * 2 / 5
-	return line[:byteOf(line, first)] + "…[" + itoa(n-keep) + " characters]…" + line[byteOf(line, n-(keep-first)):]
 }

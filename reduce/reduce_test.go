@@ -138,3 +138,12 @@ func BenchmarkPlain(b *testing.B) {
 		Plain(text, Options{Mask: true})
 	}
 }
+
+func TestALineOverTheBudgetShowsItsEnds(t *testing.T) {
+	for _, text := range []string{strings.Repeat("a", 40000) + strings.Repeat("b", 40000), "first\n" + strings.Repeat("a", 40000) + strings.Repeat("b", 40000) + "\nlast"} {
+		got := Cut(text, Options{MaxChars: 10000})
+		if n := utf8.RuneCountInString(got.Text); n > 10000 || n < 9000 || !strings.Contains(got.Text, "bbbb") || !strings.Contains(got.Text, "characters]") || got.Dropped == 0 {
+			t.Errorf("%d characters: %.60q … %q", n, got.Text, got.Text[len(got.Text)-60:])
+		}
+	}
+}
