@@ -22,6 +22,9 @@ func TestOldBashTellsCommandsByTheDebugTrap(t *testing.T) { // MARK-26
 				if p, output := s.run("echo $?"); status(p) != 0 || output != "3\n" {
 					t.Fatalf("the user's own status: got %d %q", status(p), output)
 				}
+				if p, _ := s.run("(exit 5)"); status(p) != 5 || p.Aborted {
+					t.Fatalf("got %+v", p)
+				}
 				s.run("true a b c")
 				if p, output := s.run("echo $_; false | true"); status(p) != 0 || output != "c\n" {
 					t.Fatalf("got %d %q", status(p), output)
@@ -31,6 +34,9 @@ func TestOldBashTellsCommandsByTheDebugTrap(t *testing.T) { // MARK-26
 				}
 				if p, _ := s.run(")"); !p.Aborted {
 					t.Fatalf("a refused line: got %+v", p)
+				}
+				if p, _ := s.run("nosuch_cmd 2>/dev/null"); status(p) != 127 || p.Aborted {
+					t.Fatalf("got %+v", p)
 				}
 			}
 		})

@@ -40,8 +40,8 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; 
 __termpilot_h=('{ __termpilot_first&&:; } >/dev/null 2>&1' '{ __termpilot_final&&:; } >/dev/null 2>&1')
 if [[ -n $__termpilot_old ]]; then
 	# Only here, outside a function, bash tells and takes the DEBUG trap.
-	__termpilot_h[0]='{ __termpilot_last=$? __termpilot_d= __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_last&&:; } >/dev/null 2>&1'
-	__termpilot_h[1]='{ builtin eval "$__termpilot_t";__termpilot_final&&:; } >/dev/null 2>&1'
+	__termpilot_h[0]='{ __termpilot_q=$? __termpilot_d= __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_q&&:; } >/dev/null 2>&1'
+	__termpilot_h[1]='{ builtin eval "${__termpilot_t-}";__termpilot_final&&:; } >/dev/null 2>&1'
 fi
 
 # What goes around PS1 and PS2, and behind PS0.
@@ -67,8 +67,7 @@ __termpilot_wrap() {
 	local -a w
 	local fixed=1
 	w=("${__termpilot_w[@]}")
-	[[ :$BASHOPTS: == *:promptvars:* ]] && fixed=
-	[[ -z $BASHOPTS ]] && builtin shopt -q promptvars && fixed=
+	builtin shopt -q promptvars && fixed=
 	if [[ -n $fixed || -n $__termpilot_fixed ]]; then
 		__termpilot_fixed=$fixed
 		__termpilot_marks
@@ -108,6 +107,10 @@ __termpilot_where() {
 # start the clock of those who time commands by a DEBUG trap, so it goes again.
 # The elements that bash may just be running are changed in place only.
 __termpilot_hooks() {
+	if [[ -n ${bash_preexec_imported-}${__bp_imported-} ]]; then
+		__termpilot_precmds
+		return 0
+	fi
 	local first=${__termpilot_h[0]} final=${__termpilot_h[1]} nl=$'\n' i last=0 rest= found= text
 	local -a keys
 	[[ -n ${PROMPT_COMMAND[*]+set} ]] || PROMPT_COMMAND=
@@ -167,10 +170,40 @@ __termpilot_hooks() {
 	builtin return 1 # it was not the first
 }
 
+# __termpilot_precmds does the same with bash-preexec, which keeps itself at
+# both ends of PROMPT_COMMAND, by its arrays of functions. It gives each of them
+# the status. Its own last function comes in at the first prompt: until then
+# the hook at the end of PROMPT_COMMAND stays.
+__termpilot_precmds() {
+	local i text first=${__termpilot_h[0]} final=${__termpilot_h[1]} nl=$'\n'
+	local -a others
+	others=()
+	for text in ${precmd_functions[@]+"${precmd_functions[@]}"}; do
+		[[ $text == __termpilot_* ]] || others+=("$text")
+	done
+	precmd_functions=(__termpilot_first ${others[@]+"${others[@]}"} __termpilot_final)
+	others=()
+	if [[ -n $__termpilot_old ]]; then
+		for text in ${preexec_functions[@]+"${preexec_functions[@]}"}; do
+			[[ $text == __termpilot_* ]] || others+=("$text")
+		done
+		preexec_functions=(${others[@]+"${others[@]}"} __termpilot_started)
+	fi
+	((__termpilot_i > 1)) || return 0
+	for i in "${!PROMPT_COMMAND[@]}"; do
+		text=${PROMPT_COMMAND[i]-}
+		[[ $text == *__termpilot_* ]] || continue
+		text=${text//"$first$nl"/}
+		text=${text//"$nl$final"/}
+		text=${text//"$first"/:}
+		PROMPT_COMMAND[i]=${text//"$final"/:}
+	done
+}
+
 # __termpilot_first ends the last command and prepares the marks of the next prompt.
 __termpilot_first() {
 	local status=$? IFS=$' \t\n' mark= ran=1
-	[[ -z $__termpilot_old ]] || status=$1
+	[[ -z ${1-} ]] || status=$1
 	[[ $__termpilot_p == 0 || -n $__termpilot_fixed ]] || ran=
 	if [[ $PS1 == *"${__termpilot_w[1]}"* ]]; then
 		((__termpilot_quiet < 9)) && ((__termpilot_quiet += 1))
@@ -179,11 +212,13 @@ __termpilot_first() {
 	fi
 	if __termpilot_hooks; then
 		[[ -n $ran || $status != "$__termpilot_last" ]] && mark=";$status"
+		# Bash before 4.4 runs no DEBUG trap for a line that is one subshell.
+		[[ -z $__termpilot_old || -n $ran || -z $mark || $mark == ';2' || $mark == ';130' || $mark == ';258' ]] || __termpilot_started
 	fi # else other commands came first, and the status is not known
 	__termpilot_last=$status
 	if ((__termpilot_i > 0)); then
 		mark=$'\e]133;D'$mark";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
-		builtin printf %s "$mark" >/dev/tty && mark=
+		{ builtin printf %s "$mark" >/dev/tty; } 2>/dev/null && mark=
 	else
 		mark=
 	fi
@@ -197,7 +232,7 @@ __termpilot_first() {
 	__termpilot_e[1]=$'\e]133;A;k=s;'$id __termpilot_e[2]=$'\e]133;A;k=s;'$id
 	__termpilot_p=1
 	__termpilot_wrap
-	[[ -z $__termpilot_old ]] || __termpilot_retrap
+	[[ -z ${1-} ]] || __termpilot_retrap
 	builtin return "$status"
 }
 
@@ -206,7 +241,9 @@ __termpilot_final() {
 	local IFS=$' \t\n'
 	[[ $PS1 == *"${__termpilot_w[1]}"* ]] || __termpilot_quiet=-1
 	__termpilot_wrap
-	((__termpilot_d = 1, 0)) # the last command, and false: bash before 4.4 must not reach the ":" of the hook
+	__termpilot_hooks || : # others may have put themselves in front meanwhile
+	# The last command, and false with the DEBUG trap, which must not meet the ":" of the hook.
+	((__termpilot_d = 1, ${#__termpilot_old} == 0))
 }
 
 # Bash before 4.4: C comes from the DEBUG trap, which also runs the user's.
@@ -223,21 +260,35 @@ __termpilot_retrap() {
 	fi
 }
 
-# __termpilot_debug is called with $_, which is then what it was.
-__termpilot_debug() {
-	if [[ -n $__termpilot_d && $__termpilot_p != 0 && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != __termpilot_* ]]; then
+__termpilot_started() {
+	if [[ $__termpilot_p != 0 ]]; then
 		__termpilot_d= __termpilot_p=0
 		builtin printf %s "${__termpilot_c[1]}" >/dev/tty
 	fi 2>/dev/null
+}
+
+# __termpilot_debug is called with $_, which is then what it was.
+__termpilot_debug() {
+	if [[ -n $__termpilot_d && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != __termpilot_* ]]; then
+		__termpilot_started
+	fi
 }
 
 __termpilot_marks
 __termpilot_wrap
 [[ -n ${PROMPT_COMMAND[*]+set} ]] || PROMPT_COMMAND=
 __termpilot_t=("${!PROMPT_COMMAND[@]}")
-if ((${#__termpilot_t[@]} > 1 && BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || __termpilot_t=(0)
+if [[ -n ${bash_preexec_imported-}${__bp_imported-} ]]; then
+	if ((${#__termpilot_t[@]} > 1)); then
+		PROMPT_COMMAND+=("${__termpilot_h[1]}")
+	else
+		PROMPT_COMMAND+=$'\n'${__termpilot_h[1]}
+	fi
+elif ((${#__termpilot_t[@]} > 1)); then
 	PROMPT_COMMAND=("${__termpilot_h[0]}" "${PROMPT_COMMAND[@]}")
 fi
+builtin unset __termpilot_t
 __termpilot_hooks || :
 
 fi
