@@ -71,6 +71,9 @@ func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest
 	r.SessionID = f.session
 	if f.session == "" {
 		opened, err := openReady(ctx, d.pilot, f)
+		if err != nil && opened != "" {
+			err = errors.Join(err, closeSession(ctx, d, opened))
+		}
 		if err != nil {
 			return err
 		}
@@ -98,7 +101,8 @@ func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest
 	return errors.Join(err, a.outcomeOf(result))
 }
 
-// openReady opens a session and waits until its shell can be typed at.
+// openReady opens a session and waits until its shell can be typed at. With an
+// error and an id the session is there all the same.
 func openReady(ctx context.Context, p *pilot.Pilot, f runFlags) (string, error) {
 	opened, err := p.Open(ctx, pilot.OpenRequest{Profile: f.profile, Cwd: f.cwd, Name: "termpilot run"})
 	if err != nil {
