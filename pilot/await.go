@@ -78,7 +78,7 @@ func (a *awaiting) settle(s RunStatus, kind, reason string) {
 		return
 	}
 	if n := len(a.untyped); n > 0 {
-		reason = joinReasons(reason, count(n, "line")+" of the command "+map[bool]string{true: "was", false: "were"}[n == 1]+" not typed")
+		reason = joinReasons(reason, "not typed yet: "+count(n, "line")+" of the command")
 	}
 	a.status, a.kind, a.reason = s, kind, reason
 }
@@ -109,7 +109,7 @@ func (a *awaiting) wait(ctx context.Context) {
 // giveUp is the outcome when the waiting ends before the command does.
 func (a *awaiting) giveUp() {
 	switch {
-	case a.ended:
+	case a.ended && len(a.lines) == 0:
 		a.settle(Completed, "", "")
 	case a.startOnly:
 		a.settle(Submitted, "", "not waited for")

@@ -81,6 +81,10 @@ func judge(f facts) Readiness {
 	case terminal.Continuation:
 		return is(Continuation, "the shell wants more lines of an unfinished command")
 	case terminal.Finished:
+		// fish is in its line editor's mode while its prompt is still being made.
+		if f.front == frontShell && f.canonical == terminal.No && f.name != "fish" {
+			return is(NoIntegration, "the shell reads a line but has shown no prompt mark: its prompt marks are lost")
+		}
 		return is(BusyState, "the shell prepares its prompt")
 	case terminal.Editing:
 		return judgeEditing(f, is, inFront)

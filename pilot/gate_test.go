@@ -69,7 +69,9 @@ func TestGateSaysWhatASessionDoes(t *testing.T) {
 		{"vim", nonce, []func(*facts){state(terminal.Running), full, in(frontOther, "vim")}, FullScreen, "marks nonce tty", "vim"}, // GATE-8
 		{"full screen without marks", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), full, in(frontOther, "htop")}, FullScreen, "tty", "htop"},
 		{"alternate screen left on", nonce, []func(*facts){full}, Ready, "marks nonce foreground tty", ""},
-		{"between end and prompt", nonce, []func(*facts){state(terminal.Finished)}, BusyState, "marks nonce foreground tty", ""},
+		{"between end and prompt", nonce, []func(*facts){state(terminal.Finished), cooked}, BusyState, "marks nonce foreground", ""},
+		{"between end and prompt, fish", nonce, []func(*facts){state(terminal.Finished), in(frontShell, "fish")}, BusyState, "marks nonce foreground tty", ""},
+		{"back at a line without a prompt", nonce, []func(*facts){state(terminal.Finished)}, NoIntegration, "marks nonce foreground tty", "lost"}, // GATE-6
 		{"prompt not kept", nonce, []func(*facts){state(terminal.Lost)}, UnknownState, "marks nonce foreground tty", ""},
 		{"broadcast", nonce, []func(*facts){func(f *facts) { f.broadcast = terminal.Yes }}, Unverified, "marks nonce foreground tty", "other sessions"},        // GATE-11
 		{"broadcast unknown", nonce, []func(*facts){func(f *facts) { f.broadcast = terminal.Unknown }}, Unverified, "marks nonce foreground tty", "not known"}, // GATE-11

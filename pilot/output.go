@@ -55,10 +55,7 @@ func readSpan(ctx context.Context, t target, span terminal.Span) (extent, error)
 	if span.Empty() {
 		return extent{}, nil
 	}
-	rows := span.End.Row - span.Start.Row
-	if span.End.Column > 0 {
-		rows++
-	}
+	rows := rowsEnd(span) - span.Start.Row
 	read := func(part terminal.Span) (terminal.Screen, error) {
 		return t.backend.Screen(ctx, t.id(), terminal.Range{Kind: terminal.Cells, Span: part})
 	}

@@ -111,9 +111,9 @@ func (r *reading) shape() (dropped int) {
 	return cut.Dropped
 }
 
-// forward reads a page from a place on, up to end, and leaves the new cursor
-// behind it.
-func (r *reading) forward(ctx context.Context, at found, end terminal.Point, source Source) error {
+// forward takes a page of r.lines from a place on, and leaves the new cursor
+// behind it. The text ends before row end, be it in r.lines or not.
+func (r *reading) forward(at found, end int64, source Source) {
 	last := lastText(r.lines)
 	i, off, chars := at.line, at.off, 0
 	var b strings.Builder
@@ -132,7 +132,6 @@ func (r *reading) forward(ctx context.Context, at found, end terminal.Point, sou
 			text = prefix(text, room) // one line over the whole budget: a part of it
 			b.WriteString(text + "\n")
 			off += room
-			shown++
 			break
 		}
 		b.WriteString(text)
@@ -142,23 +141,22 @@ func (r *reading) forward(ctx context.Context, at found, end terminal.Point, sou
 		shown++
 	}
 	r.text = reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask}).Text
-	readAll := r.shot.First+int64(len(r.shot.Rows)) >= end.Row
+	readAll := r.shot.First+int64(len(r.shot.Rows)) >= end
 	if i >= last && readAll {
-		return nil
+		return
 	}
 	var next cursor
 	var left int64
 	if i < last {
 		next = place(r.t.id(), r.lines, i, off, r.shot.Columns)
-		left = end.Row - r.lines[i].row
+		left = end - r.lines[i].row
 	} else {
 		next = r.endOfLines()
-		left = end.Row - next.row - 1
+		left = end - next.row - 1
 	}
 	r.next = &next
 	r.omitted = max(1, int(left))
 	r.more = r.call("source=" + string(source) + r.runFlag() + " cursor=" + next.encode() + r.flags())
-	return nil
 }
 
 func (r *reading) runFlag() string {

@@ -63,7 +63,6 @@ type sight struct {
 	quiet     time.Duration
 	nested    bool // a prompt was shown while the command runs
 	replaced  bool // the shell's process runs another program now
-	known     bool // the terminal is of this machine
 }
 
 // verdict is what a look at a running command decides; the zero verdict is:
@@ -151,9 +150,9 @@ func (a *awaiting) see(ctx context.Context, now time.Time) sight {
 	st := a.p.stageOf(a.t.session)
 	s := sight{
 		front: st.front, name: st.name, echo: st.echo, canonical: st.canonical, alternate: a.t.session.Alternate,
-		quiet: now.Sub(a.activity), nested: !a.nested.IsZero(), known: a.t.session.Local,
+		quiet: now.Sub(a.activity), nested: !a.nested.IsZero(),
 	}
-	if !s.known {
+	if !a.t.session.Local {
 		if s.front != frontCarrier && s.front != frontOther {
 			s.front = frontUnknown // a name alone does not say that the shell is back
 		}

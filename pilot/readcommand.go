@@ -127,22 +127,19 @@ func (r *reading) commandPage(ctx context.Context, prompts []terminal.Prompt) er
 		r.omitted = int(lostRows(r.shot, span))
 	}
 	lost := r.omitted
-	if err := r.forward(ctx, at, r.ceiling(span), SourceCommand); err != nil {
-		return err
-	}
+	r.forward(at, rowsEnd(span), SourceCommand)
 	if r.more == "" {
 		r.omitted = lost
 	}
 	return nil
 }
 
-// ceiling is one past the last row of a span.
-func (r *reading) ceiling(span terminal.Span) terminal.Point {
-	end := span.End
-	if end.Column > 0 {
-		end.Row++
+// rowsEnd is one past the last row of a span.
+func rowsEnd(span terminal.Span) int64 {
+	if span.End.Column > 0 {
+		return span.End.Row + 1
 	}
-	return terminal.Point{Row: end.Row}
+	return span.End.Row
 }
 
 // commandWhole reads the output of a run that was several commands.

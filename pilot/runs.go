@@ -32,13 +32,10 @@ type run struct {
 	Ended  time.Time
 }
 
-// over reports whether the outcome is final.
+// over reports whether the outcome is final. RunUnknown is not: an end mark may
+// still come.
 func (r run) over() bool {
-	switch r.Status {
-	case Completed, Rejected, SessionEnded, RunUnknown:
-		return true
-	}
-	return false
+	return r.Status == Completed || r.Status == Rejected || r.Status == SessionEnded
 }
 
 // store keeps runs where other processes find them.

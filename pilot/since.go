@@ -48,7 +48,8 @@ func (r *reading) since(ctx context.Context) error {
 		at.line = r.recent()
 	}
 	if !r.req.Reduce {
-		return r.forward(ctx, at, terminal.Point{Row: r.shot.End}, SourceSince)
+		r.forward(at, r.shot.End, SourceSince)
+		return nil
 	}
 	start := at
 	if end := r.shot.First + int64(len(r.shot.Rows)); end < r.shot.End {

@@ -69,7 +69,7 @@ func TestAResultIsFoundAfterTheCommandEndedUnwatched(t *testing.T) { // RUN-26
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) // of the bubble's clock: nobody watches meanwhile
 		b.f.Type(b.sid(), "echo other; false\r")
 		b.settle()
 		again, err := b.another(dir).Wait(b.t.Context(), WaitRequest{RunID: res.RunID})

@@ -75,13 +75,16 @@ const (
 
 // ReadRequest asks for terminal text.
 type ReadRequest struct {
-	SessionID string
+	SessionID string // may be empty when RunID is given
 	Source    Source // "" is screen
-	Cursor    string
-	RunID     string
-	MaxLines  int // 0 is 200
-	MaxChars  int // 0 is 32768
-	Reduce    bool
+	// Cursor is one that an answer gave, in Cursor or in Omitted.HowToGet. since
+	// reads on from there to the end of the screen and command to the end of the
+	// output; history and all read the lines before it.
+	Cursor   string
+	RunID    string
+	MaxLines int // 0 is 200
+	MaxChars int // 0 is 32768
+	Reduce   bool
 }
 
 // Omitted counts what an answer left out, and says how to get it.
