@@ -27,7 +27,7 @@ const patience = 20 * time.Second
 // terminal: it collects the stream and feeds the marks in it to a Machine, the
 // positions being offsets in the stream plus one.
 type session struct {
-	t    *testing.T
+	t    testing.TB
 	home string
 	dir  string // the session's folder
 	cmd  *exec.Cmd
@@ -54,7 +54,7 @@ type setup struct {
 }
 
 // shellPath finds a shell, or skips the test; with TERMPILOT_TEST_REQUIRE naming it, fails.
-func shellPath(t *testing.T, name string) string {
+func shellPath(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func eachShell(t *testing.T, test func(t *testing.T, shell string)) {
 }
 
 // start starts a shell in a HOME of its own.
-func start(t *testing.T, shell string, with setup) *session {
+func start(t testing.TB, shell string, with setup) *session {
 	t.Helper()
 	s := &session{t: t, home: t.TempDir(), news: make(chan struct{})}
 	for name, text := range with.files {
@@ -162,7 +162,7 @@ func start(t *testing.T, shell string, with setup) *session {
 }
 
 // pollable returns the file such that Close ends a Read of it.
-func pollable(t *testing.T, file *os.File) *os.File {
+func pollable(t testing.TB, file *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(file.Fd()))
 	if err != nil {

@@ -30,6 +30,8 @@ __termpilot_fixed=       # promptvars is off: the marks stand in the prompts
 __termpilot_d=           # bash before 4.4: 1 while a DEBUG trap may be of a command
 __termpilot_trap=        # bash before 4.4: the user's DEBUG trap
 __termpilot_cwd=
+__termpilot_key=         # what PROMPT_COMMAND was when all was right
+__termpilot_ps=('' '' '') # what PS1, PS2 and PS0 were when all was right
 # What holds the secret is an array, which no bash exports.
 __termpilot_url=('') __termpilot_a=('' '' '') __termpilot_b=('' '' '') __termpilot_c=('' '' '') __termpilot_e=('' '' '')
 __termpilot_n=("${__termpilot_n-}") # ";n=NONCE", or nothing
@@ -64,6 +66,8 @@ __termpilot_around() {
 }
 
 __termpilot_wrap() {
+	builtin shopt -q promptvars && [[ -z $__termpilot_fixed && ${PS1-} == "${__termpilot_ps[0]}" &&
+		${PS2-} == "${__termpilot_ps[1]}" && ${PS0-} == "${__termpilot_ps[2]}" ]] && builtin return
 	local -a w
 	local fixed=1
 	w=("${__termpilot_w[@]}")
@@ -75,6 +79,7 @@ __termpilot_wrap() {
 	__termpilot_around PS1 "${w[0]}" "${w[1]}" "${__termpilot_w[0]}" "${__termpilot_w[1]}"
 	__termpilot_around PS2 "${w[2]}" "${w[1]}" "${__termpilot_w[2]}" "${__termpilot_w[1]}"
 	[[ -n $__termpilot_old ]] || __termpilot_around PS0 '' "${w[3]}" '' "${__termpilot_w[3]}"
+	__termpilot_ps=("${PS1-}" "${PS2-}" "${PS0-}")
 }
 
 # __termpilot_where sets __termpilot_url to the directory as a file URL.
@@ -111,6 +116,8 @@ __termpilot_hooks() {
 		__termpilot_precmds
 		return 0
 	fi
+	local key="$((__termpilot_quiet < 2)) ${PROMPT_COMMAND[*]-}"
+	[[ $key != "$__termpilot_key" ]] || return 0
 	local first=${__termpilot_h[0]} final=${__termpilot_h[1]} nl=$'\n' i last=0 rest= found= text
 	local -a keys
 	[[ -n ${PROMPT_COMMAND[*]+set} ]] || PROMPT_COMMAND=
@@ -157,7 +164,10 @@ __termpilot_hooks() {
 		fi
 	fi
 	for i in "${keys[@]}"; do
-		[[ ${PROMPT_COMMAND[i]-} == "$first"* ]] && builtin return
+		if [[ ${PROMPT_COMMAND[i]-} == "$first"* ]]; then
+			__termpilot_key="$((__termpilot_quiet < 2)) ${PROMPT_COMMAND[*]}"
+			return 0
+		fi
 	done
 	for i in "${keys[@]}"; do
 		text=${PROMPT_COMMAND[i]-}
