@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 	"google.golang.org/protobuf/proto"
@@ -157,6 +160,9 @@ func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
 		real.mu.Unlock()
 		if err != nil || real.call(&api.ListSessionsRequest{}).GetListSessionsResponse() == nil {
 			t.Fatalf("no answer after %q: %v", data, err)
+		}
+		for len(real.note) > 0 {
+			<-real.note
 		}
 	})
 }
@@ -330,5 +336,50 @@ func TestIdsAreExact(t *testing.T) { // HOST-86
 	}
 	if v := c.promptView(id); v.Touched {
 		t.Error("something was typed")
+	}
+}
+
+func TestAFaultOfOursEndsNeitherTheHostNorTheSession(t *testing.T) { // HOST-87
+	s := &session{
+		host: &server{log: slog.New(slog.DiscardHandler), hub: hub{clients: map[*client]struct{}{}}},
+		id:   newID(), input: newInput(), viewers: map[*viewer]struct{}{}, told: map[string]string{},
+	}
+	s.facts.columns, s.facts.rows = 80, 24
+	s.draw([]byte("x")) // there is no emulator: a panic
+	s.draw([]byte("\r\nnew"))
+	if got := s.term.Text(1, 1); len(got) != 1 || got[0].Text != "new" {
+		t.Errorf("after the fault: %+v", got)
+	}
+	c := &client{host: s.host, out: newOutbox(func() {})}
+	c.handle(7, quick(func(*client, *api.FocusRequest) (*api.FocusResponse, error) { panic("ours") }), &api.FocusRequest{})
+	data, _ := c.out.take()
+	m := &api.ServerOriginatedMessage{}
+	if err := proto.Unmarshal(data, m); err != nil || m.GetId() != 7 || !strings.HasPrefix(m.GetError(), "internal: ") {
+		t.Errorf("the answer: %v %v", m, err)
+	}
+}
+
+func TestRandomBytesAreStillText(t *testing.T) { // HOST-74
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	c.send(id, "head -c 200000 /dev/urandom | cat -u; printf '\\033c\\033[?1049l'; echo\r")
+	c.awaitEnd(id)
+	c.awaitPrompt(id)
+	b := c.call(&api.GetBufferRequest{Session: &id, LineRange: &api.LineRange{TrailingLines: ptr(int32(100000))}, IncludeStyles: ptr(true)}).GetGetBufferResponse()
+	for _, row := range b.GetContents() {
+		units, cells := int32(0), uint32(0)
+		for _, n := range row.GetCodePointsPerCell() {
+			units += n.GetNumCodePoints() * n.GetRepeats()
+			cells += uint32(n.GetRepeats())
+		}
+		for _, s := range row.GetStyle() {
+			cells -= s.GetRepeats()
+		}
+		if !utf8.ValidString(row.GetText()) || units != int32(len(utf16.Encode([]rune(row.GetText())))) || cells != 0 {
+			t.Fatalf("a row of %d units and %d cells too many: %q", units, cells, row.GetText())
+		}
+	}
+	if exit, out := c.run(id, "echo fine"); exit != 0 || out != "fine" {
+		t.Errorf("after it: %d %q", exit, out)
 	}
 }

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"termpilot/fault"
 	"termpilot/iterm/api"
 )
 
@@ -107,16 +110,27 @@ func (c *client) answer(in *api.ClientOriginatedMessage) {
 	}
 	body := m.Get(field).Message().Interface()
 	if !row.slow {
-		out, err := row.handle(c, body)
-		c.reply(in.GetId(), out, err)
+		c.handle(in.GetId(), row, body)
 		return
 	}
 	c.slow <- struct{}{}
 	c.wg.Go(func() {
 		defer func() { <-c.slow }()
-		out, err := row.handle(c, body)
-		c.reply(in.GetId(), out, err)
+		c.handle(in.GetId(), row, body)
 	})
+}
+
+// handle answers one request. A fault of ours in it ends neither the client nor
+// the host, with all its sessions.
+func (c *client) handle(id int64, row row, body proto.Message) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.host.log.Error("a request failed", "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			c.reply(id, nil, &fault.Error{Op: "answer", Code: fault.Internal, Detail: "the host failed", Hint: "report what is in its log"})
+		}
+	}()
+	out, err := row.handle(c, body)
+	c.reply(id, out, err)
 }
 
 var (

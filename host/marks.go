@@ -17,7 +17,6 @@ import (
 type marks struct {
 	machine *shellint.Machine
 	nonce   bool // only marks with the session's nonce count
-	shell   bool // the session's program is a shell that may print marks
 	pins    map[uint64]vt.Pin
 	first   map[uint64]point // where each pin was when it was made, or moved to when its row was erased
 	next    uint64
@@ -30,9 +29,9 @@ type marks struct {
 	pasted  bool   // the line editor took bracketed pastes at a prompt
 }
 
-func newMarks(nonce string, shell bool) marks {
+func newMarks(nonce string) marks {
 	return marks{
-		machine: shellint.NewMachine(nonce), nonce: nonce != "", shell: shell,
+		machine: shellint.NewMachine(nonce), nonce: nonce != "",
 		pins: map[uint64]vt.Pin{}, first: map[uint64]point{}, cuts: map[uint64]int{},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"termpilot/fault"
 	"termpilot/iterm/api"
 	"termpilot/shellint"
-	"termpilot/vt"
 )
 
 const (
@@ -116,8 +115,8 @@ func (h *server) start(r request) (*session, error) {
 		dir = homeFolder(h.env)
 	}
 	env := environment(h.env, h.options.Version, s.id, dir, r.env)
-	nonce, err := s.prepare(r, dir, env)
-	if err != nil {
+	var err error
+	if s.nonce, err = s.prepare(r, dir, env); err != nil {
 		s.removeFolder()
 		return nil, err
 	}
@@ -130,15 +129,10 @@ func (h *server) start(r request) (*session, error) {
 	}
 	columns, rows = clampSize(columns, rows)
 	s.facts.columns, s.facts.rows = columns, rows
-	scrollback := r.scrollback
-	if scrollback == 0 {
-		scrollback = defaultScrollback
+	if s.scrollback = r.scrollback; s.scrollback == 0 {
+		s.scrollback = defaultScrollback
 	}
-	s.term = vt.New(vt.Options{
-		Columns: columns, Rows: rows, Scrollback: scrollback, Version: h.options.Version,
-		OSC: s.osc, Bell: s.bell,
-	})
-	s.marks = newMarks(nonce, len(r.command) == 0 && r.shellLine == "")
+	s.newTerminal(columns, rows)
 	dev, tty, err := openDevice(columns, rows)
 	if err != nil {
 		s.removeFolder()

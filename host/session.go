@@ -1,7 +1,9 @@
 package host
 
 import (
+	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +23,9 @@ type session struct {
 	profile profile
 	program program
 	folder  string // private folder of the integration's files, or ""
+
+	nonce      string // in the marks of the integrated shell; "" is none
+	scrollback int    // rows kept
 
 	device *device
 	proc   *os.Process
@@ -122,6 +127,7 @@ func (s *session) drain(buf []byte) {
 func (s *session) draw(output []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.survive()
 	s.lastOutput = time.Now()
 	_, _ = s.term.Write(output)
 	s.followErasure()
@@ -130,6 +136,31 @@ func (s *session) draw(output []byte) {
 		v.show(output)
 	}
 	s.drawn()
+}
+
+// survive replaces an emulator that panicked by a fresh one: a fault of ours in
+// drawing one session must not end them all. Neither the output nor the screen
+// goes into the log.
+func (s *session) survive() {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	s.host.log.Error("drawing failed; the screen starts anew", "session", s.id, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	columns, rows := s.facts.size()
+	s.newTerminal(columns, rows)
+	for v := range s.viewers {
+		v.redraw()
+	}
+}
+
+// newTerminal gives the session an empty emulator, and no prompts.
+func (s *session) newTerminal(columns, rows int) {
+	s.term = vt.New(vt.Options{
+		Columns: columns, Rows: rows, Scrollback: s.scrollback, Version: s.host.options.Version,
+		OSC: s.osc, Bell: s.bell,
+	})
+	s.marks = newMarks(s.nonce)
 }
 
 // drawn brings what lists show up to date after a change. mu is held.

@@ -93,7 +93,7 @@ func TestTheFillerIsFoundAtEveryColumnAndForEveryMark(t *testing.T) { // HOST-37
 		for n := range 3 * columns {
 			for _, last := range []string{"", "x", "%", eol} {
 				for _, pad := range []string{"", " ", "   "} {
-					s := &session{term: vt.New(vt.Options{Columns: columns, Rows: 9}), marks: newMarks("", true)}
+					s := &session{term: vt.New(vt.Options{Columns: columns, Rows: 9}), marks: newMarks("")}
 					output := "$ c\r\n" + strings.Repeat("x", n) + last + pad
 					_, _ = s.term.Write([]byte(output))
 					want := s.cursor()
