@@ -13,9 +13,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drain is how long calls may go on after the end of the input. It lets
-// `printf … | termpilot` see its answers; longer calls are cancelled.
-const drain = 250 * time.Millisecond
+// How long calls may go on after the end of the input: drainSteps times
+// drainStep, a quarter of a second. It lets `printf … | termpilot` see its
+// answers; longer calls are cancelled. In steps, because a process that the
+// machine did not run for a quarter of a second has not had its time.
+const (
+	drainSteps = 10
+	drainStep  = 25 * time.Millisecond
+)
 
 // maxErrorText is the longest error message that leaves, in bytes: the SDK
 // quotes a whole request in some of its own.
@@ -210,9 +215,26 @@ func (c *conn) read() {
 			break
 		}
 	}
-	moment := time.AfterFunc(drain, c.end)
-	defer moment.Stop()
+	c.drain()
+}
+
+// drain waits until the open calls are answered, or have had their time.
+func (c *conn) drain() {
+	answered := make(chan struct{})
+	var clock sync.WaitGroup
+	clock.Go(func() {
+		defer c.end()
+		for range drainSteps {
+			select {
+			case <-time.After(drainStep):
+			case <-answered:
+				return
+			}
+		}
+	})
 	c.flight.drained()
+	close(answered)
+	clock.Wait()
 }
 
 // take handles a line. An error ends the input.

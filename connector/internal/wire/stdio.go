@@ -12,7 +12,7 @@ import (
 
 // patience is how long calls may take to notice that they were cancelled.
 // A process that has lost its client must be gone within two seconds.
-const patience = 1500 * time.Millisecond
+const patience = 1200 * time.Millisecond
 
 // ServeStdio serves one client on in and out, one JSON message a line, until
 // the input ends, ctx ends or the output breaks. Then the calls that are still
