@@ -45,6 +45,20 @@ func askAll(ctx context.Context, backends []terminal.Backend) []answer {
 	return answers
 }
 
+// askOthers fills in the answers of the backends that were not asked yet.
+func askOthers(ctx context.Context, backends []terminal.Backend, asked map[int]bool, answers []answer) {
+	var others []terminal.Backend
+	var places []int
+	for i, b := range backends {
+		if !asked[i] {
+			others, places = append(others, b), append(places, i)
+		}
+	}
+	for n, a := range askAll(ctx, others) {
+		answers[places[n]] = a
+	}
+}
+
 // find returns the session that sessionID names exactly, alive or ended.
 func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) {
 	if sessionID == "" || len(sessionID) > 256 || !utf8.ValidString(sessionID) || hasControl(sessionID) {
@@ -56,20 +70,23 @@ func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) 
 		return target{}, &fault.Error{Op: op, Session: sessionID, Code: fault.NotAllowed,
 			Detail: "the session is outside this server's allowlist", Hint: "use a session that list_sessions shows"}
 	}
-	if home, ok := p.home(id); ok {
-		for _, s := range askAll(ctx, p.backends[home:home+1])[0].sessions {
-			if s.ID == id {
-				return target{backend: p.backends[home], session: s}, nil
+	answers := make([]answer, len(p.backends))
+	asked := map[int]bool{}
+	if home, ok := p.home(id); ok { // most often the only one that needs to be asked
+		answers[home] = askAll(ctx, p.backends[home : home+1])[0]
+		asked[home] = true
+	}
+	for round := range 2 {
+		for i, a := range answers {
+			for _, s := range a.sessions {
+				if s.ID == id {
+					p.setHome(id, i)
+					return target{backend: p.backends[i], session: s}, nil
+				}
 			}
 		}
-	}
-	answers := askAll(ctx, p.backends)
-	for i, a := range answers {
-		for _, s := range a.sessions {
-			if s.ID == id {
-				p.setHome(id, i)
-				return target{backend: p.backends[i], session: s}, nil
-			}
+		if round == 0 {
+			askOthers(ctx, p.backends, asked, answers)
 		}
 	}
 	if err := ctx.Err(); err != nil {

@@ -17,7 +17,7 @@ func TestTripwireBlocksWhatDestroys(t *testing.T) {
 			"echo $(rm -rf ~)", "echo `rm -rf ~`", "echo \"$(rm -rf ~)\"", "find / -name x -delete", "find ~ -exec rm {} +", "ls | xargs rm -rf /", "eval rm -rf ~",
 			"ssh host 'rm -rf /'", "ssh -p 22 host rm -rf /", "bash <<EOF\nrm -rf /\nEOF", "bash <<< 'rm -rf ~'", "if true; then rm -rf ~; fi", "{ rm -rf ~; }",
 			"(rm -rf ~)", "r\\m -rf ~", "'rm' -rf /", "/bin/rm -rf /", "rm --no-preserve-root -rf /x", "nohup sudo -u root rm -rf / &", "timeout 5 rm -rf ~",
-			"rm -rf /./", "rm -rf //", "for x in 1; do rm -rf ~; done",
+			"rm -rf /./", "rm -rf //", "mv ~ /dev/null", "echo \"a\\\"$(rm -rf ~)\"", "rm -rf \"`pwd`\"", "for x in 1; do rm -rf ~; done",
 		},
 		"WIRE-2": {"chmod -R 777 /", "sudo chown -R me /etc", "chmod -R 000 ~"}, // WIRE-2
 		"WIRE-3": { // WIRE-3
@@ -32,7 +32,7 @@ func TestTripwireBlocksWhatDestroys(t *testing.T) {
 		"WIRE-6": {"shutdown -h now", "sudo reboot", "systemctl poweroff", "init 0", "kill -9 -1", "halt"}, // WIRE-6
 		"WIRE-7": { // WIRE-7
 			`psql -c "DROP TABLE users"`, "mysql -e 'drop database x'", "terraform destroy", "kubectl delete ns prod", "docker system prune -a",
-			"docker volume prune", "crontab -r", "userdel ann", "dropdb x",
+			"docker volume prune", "zfs destroy tank", "lvremove /dev/vg/x", "crontab -r", "userdel ann", "dropdb x",
 		},
 	}
 	w, err := NewTripwire(nil)

@@ -206,7 +206,7 @@ func (v *vigil) lookAtGate(ctx context.Context, now time.Time) {
 	switch {
 	case r.State == Ready:
 		v.matched(r.Reason)
-	case r.State == NoIntegration && t.session.Marks == terminal.MarksNone:
+	case r.State == NoIntegration && (t.session.Marks == terminal.MarksNone || t.session.Marks == terminal.MarksLost):
 		v.result.Reason, v.final = r.Reason, true
 	}
 }
