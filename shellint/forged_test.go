@@ -23,7 +23,7 @@ func proven(m *Machine, marks ...string) []Change {
 
 // FuzzMachineNeverInventsAPrompt prints marks in every spelling at every
 // moment of a shell's life, without the secret: nothing may change.
-func FuzzMachineNeverInventsAPrompt(f *testing.F) { // GATE-1 GATE-2
+func FuzzMachineNeverInventsAPrompt(f *testing.F) { // MARK-5, MARK-6
 	for _, seed := range []string{
 		"133;A\n133;B\n133;D;0", "133;D;0;aid=x-1", "633;A\n633;B\n633;C\n633;D;0", "133;D;0;aid=x-1;n=", "133;D;0;aid=x-1;n=wrong",
 		"7;file:///etc#n=wrong", "1337;CurrentDir=/etc", "1337;RemoteHost=root@evil", "633;E;rm;wrong", "133;N;aid=x-1\n133;P;k=s\n133;C;aid=x-1",
@@ -81,7 +81,7 @@ func FuzzMachineNeverInventsAPrompt(f *testing.F) { // GATE-1 GATE-2
 
 // FuzzMachineKeepsItsBooks feeds any marks to a machine without nonce: states
 // only go forward, ids are never used again, and each position comes back once.
-func FuzzMachineKeepsItsBooks(f *testing.F) { // MARK-18 MARK-19
+func FuzzMachineKeepsItsBooks(f *testing.F) { // MARK-18, MARK-19
 	f.Add([]byte("A;aid=x-1\nB\nC\nD;0;aid=x-1\nA;aid=x-2\nB"))
 	f.Add([]byte("A\nB\nA\nB\nC\nA;aid=y\nB\nA;k=s\nD;1\nD;2;aid=y"))
 	f.Add([]byte("A;aid=1\nA\nB;aid=2\nC\nB\nP;k=r\nN\nC;aid=3\nD"))
@@ -171,7 +171,7 @@ func TestTheHistoryIsBounded(t *testing.T) { // MARK-19
 	}
 }
 
-func TestMarksWithAnotherSecretAreNone(t *testing.T) { // GATE-1
+func TestMarksWithAnotherSecretAreNone(t *testing.T) { // MARK-5
 	m := NewMachine(testNonce)
 	for _, text := range []string{"A", "B", "C", "D;0", "A;n=x", "B;n=" + testNonce[:5], "A;n=" + testNonce + "x", "A;aid=" + testNonce} {
 		mark, _ := Parse(133, []byte(text))
@@ -187,7 +187,7 @@ func TestMarksWithAnotherSecretAreNone(t *testing.T) { // GATE-1
 	}
 }
 
-func TestAPromptIsEditedOnlyWhenItsEndWasSeen(t *testing.T) { // GATE-3
+func TestAPromptIsEditedOnlyWhenItsEndWasSeen(t *testing.T) { // MARK-7
 	m := NewMachine(testNonce)
 	proven(m, "A;aid=x-1")
 	if m.Last().State != terminal.NoPrompt {

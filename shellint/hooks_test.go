@@ -210,7 +210,7 @@ func TestMarksStopWhenTheirHooksAreTakenAway(t *testing.T) { // MARK-17
 	}
 }
 
-func TestAShellWithoutOurSecretInsideStaysACommand(t *testing.T) { // MARK-15 GATE-2
+func TestAShellWithoutOurSecretInsideStaysACommand(t *testing.T) { // MARK-15, MARK-6
 	eachShell(t, func(t *testing.T, shell string) {
 		s := start(t, shell, setup{})
 		id := s.prompt().ID

@@ -73,7 +73,7 @@ func TestParseReadsEverySpelling(t *testing.T) {
 	}
 }
 
-func TestParseLeavesOutWhatIsNoMark(t *testing.T) { // MARK-1 MARK-4
+func TestParseLeavesOutWhatIsNoMark(t *testing.T) { // MARK-1, MARK-4
 	long := strings.Repeat("x", maxText+1)
 	for _, c := range []struct {
 		command int
@@ -95,7 +95,7 @@ func TestParseLeavesOutWhatIsNoMark(t *testing.T) { // MARK-1 MARK-4
 	}
 }
 
-func FuzzParseIsTotal(f *testing.F) { // MARK-2 MARK-4
+func FuzzParseIsTotal(f *testing.F) { // MARK-2, MARK-4
 	for _, seed := range []string{
 		"A;aid=x", "D;0;aid=x;eol=JQ==", "C;cmdline_url=a%20b", `E;a\x3b;n`, "P;Cwd=/x", "RemoteHost=a@b", "SetUserVar=a=eA==",
 		"file://h/p%20#n=x", "kitty-shell-cwd://h/p", "D;\r", "A;k=s\xff\xfe",

@@ -10,7 +10,7 @@ import (
 	"termpilot/fault"
 )
 
-func TestTheSecretIsInNoEnvironmentFileOrList(t *testing.T) { // MARK-31 MARK-32
+func TestTheSecretIsInNoEnvironmentFileOrList(t *testing.T) { // MARK-31, MARK-32
 	lists := map[string]string{
 		// bash shows all variables: there is no place in it that a list does not show.
 		"bash": "env; export -p; declare -F; declare -f; alias; trap -p; history; printf '%s' \"$PS1$PS2$PS0$PROMPT_COMMAND\"",

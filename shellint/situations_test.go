@@ -233,3 +233,29 @@ func TestStatusIsTheCommandsWhateverHooksRun(t *testing.T) { // MARK-25
 		})
 	}
 }
+
+func TestZshTellsItsMarkOfAMissingLineEnd(t *testing.T) { // MARK-27
+	for _, c := range []struct{ name, rc, eol string }{
+		{"default", "", "#%"}, // # for the superuser
+		{"none", "PROMPT_EOL_MARK=''", ""},
+		{"own", "PROMPT_EOL_MARK='%F{red}<日%%>%f'", "<日%>"},
+		{"off", "unsetopt prompt_sp", "-"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := start(t, "zsh", setup{files: map[string]string{".zshrc": c.rc + "\n"}})
+			p, _ := s.run("printf abc")
+			switch {
+			case p.HasEOL != (c.eol != "-"):
+				t.Errorf("got %+v", p)
+			case p.HasEOL && p.EOL != c.eol && (c.name != "default" || p.EOL != "#" && p.EOL != "%"):
+				t.Errorf("got %q, want %q", p.EOL, c.eol)
+			}
+		})
+	}
+	for _, shell := range []string{"bash", "fish"} {
+		s := start(t, shell, setup{})
+		if p, output := s.run("printf abc"); p.HasEOL || output != "abc" {
+			t.Errorf("%s: got %+v %q", shell, p, output)
+		}
+	}
+}

@@ -32,11 +32,11 @@ builtin typeset -ga __termpilot_eol; __termpilot_eol=('' '')
 # __termpilot_base64 TEXT sets REPLY.
 __termpilot_base64() {
 	builtin emulate -L zsh -o no_multibyte
-	builtin local abc=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/ c
+	builtin local abc=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/ text=$1 c
 	builtin local -i i j bits=0 left=0
 	REPLY=
-	for ((i = 1; i <= $#1; i++)); do
-		c=$1[i]
+	for ((i = 1; i <= $#text; i++)); do
+		c=$text[i]
 		((bits = bits << 8 | #c, left += 8))
 		while ((left >= 6)); do
 			((left -= 6, j = (bits >> left & 63) + 1))
