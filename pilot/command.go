@@ -78,8 +78,10 @@ func keystrokes(id terminal.ID, text string, paste terminal.Known, shell string)
 		return []byte(strings.NewReplacer("\t", "\x16\t", "\n", "\x16\n").Replace(text) + "\r"), nil, nil
 	}
 	if strings.Contains(text, "\t") {
-		return nil, nil, &fault.Error{Op: "run", Session: string(id), Code: fault.InvalidArgument,
-			Detail: "this shell takes no paste, and a typed tab would complete a word", Hint: "use spaces in place of tabs"}
+		return nil, nil, &fault.Error{
+			Op: "run", Session: string(id), Code: fault.InvalidArgument,
+			Detail: "this shell takes no paste, and a typed tab would complete a word", Hint: "use spaces in place of tabs",
+		}
 	}
 	lines := strings.Split(text, "\n")
 	return []byte(lines[0] + "\r"), lines[1:], nil

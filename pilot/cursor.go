@@ -54,8 +54,10 @@ const longestCursor = 128
 // not a cursor, or one of another session.
 func decodeCursor(id terminal.ID, text string) (cursor, error) {
 	bad := func(detail string) (cursor, error) {
-		return cursor{}, &fault.Error{Op: "read", Session: string(id), Code: fault.CursorInvalid, Detail: detail,
-			Hint: "read without a cursor, and pass back the cursor of that answer unchanged"}
+		return cursor{}, &fault.Error{
+			Op: "read", Session: string(id), Code: fault.CursorInvalid, Detail: detail,
+			Hint: "read without a cursor, and pass back the cursor of that answer unchanged",
+		}
 	}
 	if len(text) > longestCursor {
 		return bad("this is not a cursor")

@@ -62,18 +62,22 @@ func askOthers(ctx context.Context, backends []terminal.Backend, asked map[int]b
 // find returns the session that sessionID names exactly, alive or ended.
 func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) {
 	if sessionID == "" || len(sessionID) > 256 || !utf8.ValidString(sessionID) || hasControl(sessionID) {
-		return target{}, &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "session_id is missing or malformed",
-			Hint: "call list_sessions and pass a session_id from it"}
+		return target{}, &fault.Error{
+			Op: op, Code: fault.InvalidArgument, Detail: "session_id is missing or malformed",
+			Hint: "call list_sessions and pass a session_id from it",
+		}
 	}
 	id := terminal.ID(sessionID)
 	if !p.mayTouch(id) {
-		return target{}, &fault.Error{Op: op, Session: sessionID, Code: fault.NotAllowed,
-			Detail: "the session is outside this server's allowlist", Hint: "use a session that list_sessions shows"}
+		return target{}, &fault.Error{
+			Op: op, Session: sessionID, Code: fault.NotAllowed,
+			Detail: "the session is outside this server's allowlist", Hint: "use a session that list_sessions shows",
+		}
 	}
 	answers := make([]answer, len(p.backends))
 	asked := map[int]bool{}
 	if home, ok := p.home(id); ok { // most often the only one that needs to be asked
-		answers[home] = askAll(ctx, p.backends[home : home+1])[0]
+		answers[home] = askAll(ctx, p.backends[home:home+1])[0]
 		asked[home] = true
 	}
 	for round := range 2 {
@@ -136,8 +140,10 @@ func (t target) alive(op string) error {
 	if !t.ended {
 		return nil
 	}
-	return &fault.Error{Op: op, Session: string(t.id()), Code: fault.SessionEnded, Detail: describeExit(t.exit),
-		Hint: "read its last screen with read_terminal, or open another session"}
+	return &fault.Error{
+		Op: op, Session: string(t.id()), Code: fault.SessionEnded, Detail: describeExit(t.exit),
+		Hint: "read its last screen with read_terminal, or open another session",
+	}
 }
 
 func (p *Pilot) home(id terminal.ID) (int, bool) {

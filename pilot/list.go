@@ -55,8 +55,10 @@ func (p *Pilot) backend(op, name string) (terminal.Backend, error) {
 			return b, nil
 		}
 	}
-	return nil, &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "there is no backend named " + oneLine(name),
-		Hint: "leave backend out, or call list_sessions to see the backends"}
+	return nil, &fault.Error{
+		Op: op, Code: fault.InvalidArgument, Detail: "there is no backend named " + oneLine(name),
+		Hint: "leave backend out, or call list_sessions to see the backends",
+	}
 }
 
 // readinessOf judges many sessions, some at a time.
@@ -105,8 +107,10 @@ func (p *Pilot) Current(ctx context.Context) (SessionInfo, error) {
 			}
 		}
 	}
-	return SessionInfo{}, &fault.Error{Op: "current", Code: fault.NoCurrentSession, Detail: "no session has the focus",
-		Hint: "call list_sessions and choose one by its id"}
+	return SessionInfo{}, &fault.Error{
+		Op: "current", Code: fault.NoCurrentSession, Detail: "no session has the focus",
+		Hint: "call list_sessions and choose one by its id",
+	}
 }
 
 func sessionInfo(t target, r Readiness) SessionInfo {

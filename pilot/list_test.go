@@ -165,9 +165,19 @@ func TestOpenRefusesWhatCannotBe(t *testing.T) { // OPEN-2
 	on(t, terminaltest.Options{}, func(b bench) {
 		before := b.f.Calls("open")
 		for i, req := range []OpenRequest{
-			{Rows: -1}, {Columns: MaxSize + 1}, {Name: "a\nb"}, {Cwd: "relative"}, {Cwd: "/a\x00"}, {Env: map[string]string{"": "x"}},
-			{Env: map[string]string{"a=b": "x"}}, {Env: map[string]string{"A": "\x00"}}, {Command: "a\x00"}, {Command: strings.Repeat("x", MaxCommand+1)},
-			{Env: map[string]string{"A": strings.Repeat("x", maxEnv)}}, {Profile: "\xff"}, {Backend: "nosuch"},
+			{Rows: -1},
+			{Columns: MaxSize + 1},
+			{Name: "a\nb"},
+			{Cwd: "relative"},
+			{Cwd: "/a\x00"},
+			{Env: map[string]string{"": "x"}},
+			{Env: map[string]string{"a=b": "x"}},
+			{Env: map[string]string{"A": "\x00"}},
+			{Command: "a\x00"},
+			{Command: strings.Repeat("x", MaxCommand+1)},
+			{Env: map[string]string{"A": strings.Repeat("x", maxEnv)}},
+			{Profile: "\xff"},
+			{Backend: "nosuch"},
 		} {
 			if _, err := b.Open(b.t.Context(), req); !errors.Is(err, fault.InvalidArgument) && !errors.Is(err, fault.TooLarge) {
 				b.t.Errorf("%d: got %v", i, err)

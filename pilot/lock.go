@@ -56,8 +56,10 @@ func newLocks(dir string) (*locks, error) {
 	}
 	l.dir = filepath.Join(dir, "locks")
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, &fault.Error{Op: "open", Code: fault.Storage, Detail: "the folder of session locks cannot be made",
-			Hint: "set TERMPILOT_HOME to a folder that can be written", Err: err}
+		return nil, &fault.Error{
+			Op: "open", Code: fault.Storage, Detail: "the folder of session locks cannot be made",
+			Hint: "set TERMPILOT_HOME to a folder that can be written", Err: err,
+		}
 	}
 	return l, nil
 }
@@ -73,15 +75,19 @@ func (l *locks) acquire(ctx context.Context, op string, id terminal.ID, kind loc
 	for {
 		release, other, err := l.try(id, kind, mine)
 		if err != nil {
-			return nil, &fault.Error{Op: op, Session: string(id), Code: fault.Storage, Detail: "the session lock cannot be taken",
-				Hint: "check the free space and the rights of termpilot's folder", Err: err}
+			return nil, &fault.Error{
+				Op: op, Session: string(id), Code: fault.Storage, Detail: "the session lock cannot be taken",
+				Hint: "check the free space and the rights of termpilot's folder", Err: err,
+			}
 		}
 		if release != nil {
 			return sync.OnceFunc(release), nil
 		}
 		if !time.Now().Before(deadline) || ctx.Err() != nil {
-			return nil, &fault.Error{Op: op, Session: string(id), Code: fault.Busy, Detail: other.String(),
-				Hint: "wait for it with wait_session, or use another session"}
+			return nil, &fault.Error{
+				Op: op, Session: string(id), Code: fault.Busy, Detail: other.String(),
+				Hint: "wait for it with wait_session, or use another session",
+			}
 		}
 		timer := time.NewTimer(lockPoll)
 		select {

@@ -34,8 +34,10 @@ func (p *Pilot) Open(ctx context.Context, req OpenRequest) (SessionInfo, error) 
 		return SessionInfo{}, err
 	}
 	if len(p.allow) > 0 {
-		return SessionInfo{}, &fault.Error{Op: op, Code: fault.NotAllowed, Detail: "this server is limited to sessions that exist",
-			Hint: "use a session that list_sessions shows"}
+		return SessionInfo{}, &fault.Error{
+			Op: op, Code: fault.NotAllowed, Detail: "this server is limited to sessions that exist",
+			Hint: "use a session that list_sessions shows",
+		}
 	}
 	if err := checkOpen(req); err != nil {
 		return SessionInfo{}, err
@@ -70,8 +72,10 @@ func (p *Pilot) openOn(ctx context.Context, backend string, spec terminal.OpenSp
 		}
 		tried = []terminal.Backend{b}
 	}
-	var failed error = &fault.Error{Op: "open", Code: fault.BackendUnavailable, Detail: "there is no terminal backend",
-		Hint: "start iTerm2, tmux or the termpilot host"}
+	var failed error = &fault.Error{
+		Op: "open", Code: fault.BackendUnavailable, Detail: "there is no terminal backend",
+		Hint: "start iTerm2, tmux or the termpilot host",
+	}
 	for _, b := range tried {
 		s, err := b.Open(ctx, spec)
 		if err == nil {

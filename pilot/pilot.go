@@ -136,8 +136,10 @@ func (p *Pilot) refuseWhenReadOnly(op, session string) error {
 	if !p.readOnly {
 		return nil
 	}
-	return &fault.Error{Op: op, Session: session, Code: fault.NotAllowed, Detail: "this server is read-only",
-		Hint: "start the server without read-only mode, or ask the person to type it"}
+	return &fault.Error{
+		Op: op, Session: session, Code: fault.NotAllowed, Detail: "this server is read-only",
+		Hint: "start the server without read-only mode, or ask the person to type it",
+	}
 }
 
 // afterwards is a context for finishing what a caller that may be gone began.

@@ -44,8 +44,10 @@ func (r *reading) prompts(ctx context.Context) ([]terminal.Prompt, error) {
 			return nil, err
 		}
 		if one.Session != r.t.id() {
-			return nil, &fault.Error{Op: "read", Session: string(r.t.id()), Code: fault.InvalidArgument,
-				Detail: "the run belongs to another session", Hint: "leave session_id out, or pass " + string(one.Session)}
+			return nil, &fault.Error{
+				Op: "read", Session: string(r.t.id()), Code: fault.InvalidArgument,
+				Detail: "the run belongs to another session", Hint: "leave session_id out, or pass " + string(one.Session),
+			}
 		}
 		ids = one.Prompts
 	} else if one, ok := r.lastCommand(ctx); ok {
@@ -65,8 +67,10 @@ func (r *reading) prompts(ctx context.Context) ([]terminal.Prompt, error) {
 		}
 	}
 	if len(prompts) == 0 && !r.head {
-		return nil, &fault.Error{Op: "read", Session: string(r.t.id()), Code: fault.RunNotFound, Detail: "no command is known here",
-			Hint: "pass the run_id of a run_command, or read source=all"}
+		return nil, &fault.Error{
+			Op: "read", Session: string(r.t.id()), Code: fault.RunNotFound, Detail: "no command is known here",
+			Hint: "pass the run_id of a run_command, or read source=all",
+		}
 	}
 	return prompts, nil
 }
@@ -105,8 +109,10 @@ func (r *reading) commandPage(ctx context.Context, prompts []terminal.Prompt) er
 			return err
 		}
 		if !at.ok {
-			return &fault.Error{Op: "read", Session: string(r.t.id()), Code: fault.CursorInvalid,
-				Detail: "the text before this cursor is gone", Hint: "read the command again without a cursor"}
+			return &fault.Error{
+				Op: "read", Session: string(r.t.id()), Code: fault.CursorInvalid,
+				Detail: "the text before this cursor is gone", Hint: "read the command again without a cursor",
+			}
 		}
 		span.Start = terminal.Point{Row: r.lines[at.line].row}
 		if span.Empty() {

@@ -29,8 +29,10 @@ func (p *Pilot) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 	}
 	if !req.Force {
 		if danger, found := p.wire.Check(text); found {
-			return RunResult{}, &fault.Error{Op: op, Session: req.SessionID, Code: fault.Blocked, Detail: danger,
-				Hint: "ask the person, then pass force=true"}
+			return RunResult{}, &fault.Error{
+				Op: op, Session: req.SessionID, Code: fault.Blocked, Detail: danger,
+				Hint: "ask the person, then pass force=true",
+			}
 		}
 	}
 	t, err := p.find(ctx, op, req.SessionID)
@@ -328,8 +330,10 @@ func (g *gate) lost() error {
 	if g.w.err != nil {
 		return g.w.err
 	}
-	return &fault.Error{Op: "run", Session: string(g.t.id()), Code: fault.SessionEnded, Detail: "the session ended",
-		Hint: "read its last screen with read_terminal, or open another session"}
+	return &fault.Error{
+		Op: "run", Session: string(g.t.id()), Code: fault.SessionEnded, Detail: "the session ended",
+		Hint: "read its last screen with read_terminal, or open another session",
+	}
 }
 
 // look asks for the present prompt and session.

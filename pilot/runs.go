@@ -106,8 +106,10 @@ func (r *runs) save(op string, one run) error {
 		return nil
 	}
 	if err := r.store.save(one); err != nil {
-		return &fault.Error{Op: op, Session: string(one.Session), Code: fault.Storage, Detail: "the run cannot be recorded",
-			Hint: "check the free space and the rights of termpilot's folder", Err: err}
+		return &fault.Error{
+			Op: op, Session: string(one.Session), Code: fault.Storage, Detail: "the run cannot be recorded",
+			Hint: "check the free space and the rights of termpilot's folder", Err: err,
+		}
 	}
 	return nil
 }
@@ -123,15 +125,19 @@ func (r *runs) find(op, runID string) (run, error) {
 	if r.store != nil && validRunID(runID) {
 		one, ok, err := r.store.load(runID)
 		if err != nil {
-			return run{}, &fault.Error{Op: op, Code: fault.Storage, Detail: "the run journal cannot be read", Err: err,
-				Hint: "read the session with read_terminal source=history"}
+			return run{}, &fault.Error{
+				Op: op, Code: fault.Storage, Detail: "the run journal cannot be read", Err: err,
+				Hint: "read the session with read_terminal source=history",
+			}
 		}
 		if ok {
 			return one, nil
 		}
 	}
-	return run{}, &fault.Error{Op: op, Code: fault.RunNotFound, Detail: "no run has this id",
-		Hint: "pass the run_id that run_command returned, or read the session with read_terminal source=command"}
+	return run{}, &fault.Error{
+		Op: op, Code: fault.RunNotFound, Detail: "no run has this id",
+		Hint: "pass the run_id that run_command returned, or read the session with read_terminal source=command",
+	}
 }
 
 // last returns the newest run of a session, by whichever process.

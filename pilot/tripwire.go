@@ -21,8 +21,10 @@ func NewTripwire(patterns []string) (*Tripwire, error) {
 	for i, expr := range patterns {
 		re, err := regexp.Compile(expr)
 		if err != nil {
-			return nil, &fault.Error{Op: "tripwire", Code: fault.InvalidArgument, Detail: fmt.Sprintf("pattern %d is not RE2", i+1),
-				Hint: "correct the pattern", Err: err}
+			return nil, &fault.Error{
+				Op: "tripwire", Code: fault.InvalidArgument, Detail: fmt.Sprintf("pattern %d is not RE2", i+1),
+				Hint: "correct the pattern", Err: err,
+			}
 		}
 		w.extra = append(w.extra, re)
 	}

@@ -52,8 +52,10 @@ func (p *Pilot) waitRun(ctx context.Context, req WaitRequest) (WaitResult, error
 	const op = "wait"
 	began := time.Now()
 	if len(req.SessionIDs) > 0 {
-		return WaitResult{}, &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "run_id and session_ids are both given",
-			Hint: "pass one of them"}
+		return WaitResult{}, &fault.Error{
+			Op: op, Code: fault.InvalidArgument, Detail: "run_id and session_ids are both given",
+			Hint: "pass one of them",
+		}
 	}
 	one, err := p.runs.find(op, req.RunID)
 	if err != nil {

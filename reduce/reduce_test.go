@@ -34,9 +34,11 @@ func check(t *testing.T, text string, o Options) {
 }
 
 func FuzzOutputIsLegibleShortAndStable(f *testing.F) {
-	for _, s := range []string{"", "a", "abc\b\bX\n", "a\r\nb\r\n", "\x1b]0;t\x07x\x1b[31mred\x1b[m", "\x1b]never ends\nok", "50%\n60%\n70%\n80%\n",
+	for _, s := range []string{
+		"", "a", "abc\b\bX\n", "a\r\nb\r\n", "\x1b]0;t\x07x\x1b[31mred\x1b[m", "\x1b]never ends\nok", "50%\n60%\n70%\n80%\n",
 		strings.Repeat("same\n", 9), strings.Repeat("x", 2000), strings.Repeat("日本", 900) + "\nerror: z\n", "a\xff\xfe\n", "\u202eabc\u2066",
-		strings.Repeat("line\n\n\n", 100), "A_TOKEN=abcdefgh\nhttps://u:pass@h/\n", "x (×3)\nx (×3)\nx (×3)\nx (×3)"} {
+		strings.Repeat("line\n\n\n", 100), "A_TOKEN=abcdefgh\nhttps://u:pass@h/\n", "x (×3)\nx (×3)\nx (×3)\nx (×3)",
+	} {
 		f.Add(s, uint16(0), uint16(0), uint16(0), true)
 		f.Add(s, uint16(150), uint16(10), uint16(3), false)
 	}
