@@ -1,14 +1,10 @@
 package main
 
 import (
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"termpilot/shellint"
@@ -20,9 +16,18 @@ func (a *app) shellCommand() *cobra.Command {
 		a.shellPrintCommand(), a.shellInstallCommand(), a.shellUninstallCommand(), a.shellCheckCommand())
 }
 
-// oneShell takes exactly one shell that is integrated.
-func oneShell() (cobra.PositionalArgs, []string) {
-	return cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), shellNames()
+// forShell makes a command that takes exactly one shell that is integrated.
+func forShell(verb, short, long, example string, run func(shell string) error) *cobra.Command {
+	names := shellNames()
+	return &cobra.Command{
+		Use:       verb + " " + strings.Join(names, "|"),
+		Short:     short,
+		Long:      long,
+		Example:   example,
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: names,
+		RunE:      func(_ *cobra.Command, args []string) error { return run(args[0]) },
+	}
 }
 
 func shellNames() []string {
@@ -34,104 +39,61 @@ func shellNames() []string {
 }
 
 func (a *app) shellPrintCommand() *cobra.Command {
-	args, names := oneShell()
-	return &cobra.Command{
-		Use:     "print " + strings.Join(names, "|"),
-		Short:   "Print a shell's integration script",
-		Example: "  termpilot shell print bash > ~/.termpilot.bash",
-		Args:    args, ValidArgs: names,
-		RunE: func(_ *cobra.Command, args []string) error {
-			script, err := shellint.Script(args[0])
+	return forShell("print", "Print a shell's integration script", "", "  termpilot shell print bash > ~/.termpilot.bash",
+		func(shell string) error {
+			script, err := shellint.Script(shell)
 			if err != nil {
 				return err
 			}
 			_, err = io.WriteString(a.out, script)
 			return err
-		},
-	}
+		})
 }
 
 func (a *app) shellInstallCommand() *cobra.Command {
-	args, names := oneShell()
-	return &cobra.Command{
-		Use:   "install " + strings.Join(names, "|"),
-		Short: "Add the integration to a shell's startup file",
-		Long: "Add the integration to a shell's startup file.\n\n" +
-			"The script goes into termpilot's home, and one block that reads it to the end of the startup file.\n" +
-			"Sessions of the headless host need no installation.",
-		Example: "  termpilot shell install zsh",
-		Args:    args, ValidArgs: names,
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.placeOf(args[0])
+	const short = "Add the integration to a shell's startup file"
+	return a.withJSON(forShell("install", short, short+".\n\n"+
+		"The script goes below ~/.local/share, and one block that reads it to the end of the startup file, whose former\n"+
+		"text is kept beside it. Sessions of the headless host need no installation.",
+		"  termpilot shell install zsh",
+		func(shell string) error {
+			in, err := shellint.Install(shell, a.getenv("HOME"))
 			if err != nil {
 				return err
 			}
-			script, err := shellint.Script(args[0])
-			if err != nil {
-				return err
+			if elsewhere := a.readsElsewhere(shell); elsewhere != "" {
+				a.note("%s reads its startup file from %s: add the last lines of %s there", shell, elsewhere, in.File)
 			}
-			if err := os.MkdirAll(filepath.Dir(p.script), 0o700); err != nil {
-				return err
-			}
-			if err := renameio.WriteFile(p.script, []byte(script), 0o600); err != nil {
-				return err
-			}
-			changed, err := p.edit(func(text string) (string, error) {
-				without, err := withoutBlock(p.startup, text)
-				if err != nil || strings.Contains(text, p.block()) {
-					return text, err
-				}
-				return withBlock(without, p.block()), nil
-			})
-			if err != nil {
-				return err
-			}
-			if !changed {
-				a.note("%s has it already", p.startup)
-				return nil
-			}
-			a.note("added to %s; shells that start from now on have it", p.startup)
-			return nil
-		},
-	}
+			return a.reportInstallation(in, "added to %s; shells that start from now on have it", "%s has it already")
+		}))
 }
 
 func (a *app) shellUninstallCommand() *cobra.Command {
-	args, names := oneShell()
-	return &cobra.Command{
-		Use:     "uninstall " + strings.Join(names, "|"),
-		Short:   "Take the integration out of a shell's startup file",
-		Example: "  termpilot shell uninstall zsh",
-		Args:    args, ValidArgs: names,
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.placeOf(args[0])
+	return a.withJSON(forShell("uninstall", "Take the integration out of a shell's startup file", "",
+		"  termpilot shell uninstall zsh",
+		func(shell string) error {
+			in, err := shellint.Uninstall(shell, a.getenv("HOME"))
 			if err != nil {
 				return err
 			}
-			changed, err := p.edit(func(text string) (string, error) { return withoutBlock(p.startup, text) })
-			if err != nil {
-				return err
-			}
-			if err := os.Remove(p.script); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			if changed {
-				a.note("removed from %s", p.startup)
-			} else {
-				a.note("%s does not have it", p.startup)
-			}
-			return nil
-		},
-	}
+			return a.reportInstallation(in, "removed from %s", "%s does not have it")
+		}))
 }
 
-// shellState is how a shell stands, for shell check.
-type shellState struct {
-	Shell     string `json:"shell"`
-	Path      string `json:"path"` // "" when it is not installed on this machine
-	Startup   string `json:"startup_file"`
-	Installed bool   `json:"installed"` // the startup file reads a script that is there
-	Current   bool   `json:"current"`   // and the script is the one that this program would install
+// reportInstallation tells what a call did to a startup file, in one of two sentences.
+func (a *app) reportInstallation(in shellint.Installation, changed, unchanged string) error {
+	switch {
+	case a.json:
+		return a.printJSON(in)
+	case in.Changed:
+		a.note(changed, in.File)
+		if in.Backup != "" {
+			a.note("its former text is in %s", in.Backup)
+		}
+	default:
+		a.note(unchanged, in.File)
+	}
+	return nil
 }
 
 func (a *app) shellCheckCommand() *cobra.Command {
@@ -141,35 +103,54 @@ func (a *app) shellCheckCommand() *cobra.Command {
 		Example: "  termpilot shell check --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			var states []shellState
+			var found []shellint.Installation
+			var rows [][]string
 			for _, name := range shellNames() {
-				p, err := a.placeOf(name)
+				in, err := shellint.Installed(name, a.getenv("HOME"))
 				if err != nil {
 					return err
 				}
-				state, err := p.state(name)
-				if err != nil {
-					return err
+				word := "not installed"
+				switch {
+				case in.Present && in.Current:
+					word = "installed"
+				case in.Present:
+					word = "installed, but of another version: install it again"
 				}
-				states = append(states, state)
+				found = append(found, in)
+				rows = append(rows, []string{name, word, in.File})
 			}
 			if a.json {
 				return a.printJSON(struct {
-					Shells []shellState `json:"shells"`
-				}{states})
-			}
-			var rows [][]string
-			for _, s := range states {
-				word := "not installed"
-				switch {
-				case s.Installed && s.Current:
-					word = "installed"
-				case s.Installed:
-					word = "installed, but of another version: install it again"
-				}
-				rows = append(rows, []string{s.Shell, word, s.Startup})
+					Shells []shellint.Installation `json:"shells"`
+				}{found})
 			}
 			return a.printTable([]string{"SHELL", "INTEGRATION", "STARTUP FILE"}, rows)
 		},
 	})
+}
+
+// readsElsewhere returns the folder where this person's shell looks for its
+// startup file, when that is not where the file is installed.
+func (a *app) readsElsewhere(shell string) string {
+	home := a.getenv("HOME")
+	folder, usual := home, home
+	switch shell {
+	case "zsh":
+		folder = orElse(a.getenv("ZDOTDIR"), home)
+	case "fish":
+		usual = filepath.Join(home, ".config")
+		folder = orElse(a.getenv("XDG_CONFIG_HOME"), usual)
+	}
+	if filepath.Clean(folder) == filepath.Clean(usual) {
+		return ""
+	}
+	return folder
+}
+
+func orElse(path, other string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return other
 }
