@@ -210,6 +210,18 @@ func TestMarksStopWhenTheirHooksAreTakenAway(t *testing.T) { // MARK-17
 	}
 }
 
+func TestZshComesBackAfterItsHooksWereTakenAway(t *testing.T) { // MARK-17
+	s := start(t, "zsh", setup{})
+	id := s.prompt().ID
+	s.send("precmd_functions=()\r(exit 9)\r")
+	if p, _ := s.after(id); p.Exit != nil || p.Aborted {
+		t.Errorf("got %+v", p)
+	}
+	if p, output := s.run("echo x; (exit 4)"); status(p) != 4 || output != "x\n" {
+		t.Errorf("got %+v %q", p, output)
+	}
+}
+
 func TestAShellWithoutOurSecretInsideStaysACommand(t *testing.T) { // MARK-15, MARK-6
 	eachShell(t, func(t *testing.T, shell string) {
 		s := start(t, shell, setup{})

@@ -52,9 +52,8 @@ type Change struct {
 // Machine keeps the state that marks tell. It has no clock and does no I/O.
 // It is not safe for concurrent use.
 //
-// Ownership of positions: the owner hands one handle to each Feed, and gets
-// each handle back exactly once from Released when the machine has no more
-// use for it (at once for a mark that is not believed).
+// The owner hands one position to each Feed, and gets it back exactly once
+// from Released when it has no more use (at once for a mark not believed).
 type Machine struct {
 	nonce   []byte
 	count   uint64

@@ -68,6 +68,18 @@ func TestAllexportExportsNothingOfOurs(t *testing.T) { // MARK-31
 	}
 }
 
+func TestAnyNameOfAFolderServes(t *testing.T) { // MARK-33
+	eachShell(t, func(t *testing.T, shell string) {
+		s := start(t, shell, setup{folder: "it's $(touch x) `y` \\ é;*"})
+		if p, output := s.run("ls"); status(p) != 0 || strings.Contains(output, "x\n") {
+			t.Errorf("got %+v %q", p, output)
+		}
+		if _, err := os.Stat(filepath.Join(s.dir, "nonce")); err == nil {
+			t.Error("the secret's file is there")
+		}
+	})
+}
+
 func TestInjectRefuses(t *testing.T) { // MARK-33
 	private, open := t.TempDir(), t.TempDir()
 	if os.Chmod(private, 0o700) != nil || os.Chmod(open, 0o755) != nil {

@@ -47,10 +47,11 @@ type setup struct {
 	nonce   string            // "" is testNonce; "none" is no nonce
 	files   map[string]string // in HOME
 	env     []string
-	old     bool // bash: as if it was older than 4.4
-	rcfile  bool // bash: as Apple's gets it
-	install bool // with Install done in HOME
-	plain   bool // the shell without our script
+	folder  string // the beginning of the folder's name
+	old     bool   // bash: as if it was older than 4.4
+	rcfile  bool   // bash: as Apple's gets it
+	install bool   // with Install done in HOME
+	plain   bool   // the shell without our script
 }
 
 // shellPath finds a shell, or skips the test; with TERMPILOT_TEST_REQUIRE naming it, fails.
@@ -112,8 +113,8 @@ func start(t testing.TB, shell string, with setup) *session {
 		argv = []string{path, "-i"} // .bashrc is read by bash itself
 	}
 	if !with.plain {
-		s.dir = t.TempDir()
-		if err := os.Chmod(s.dir, 0o700); err != nil {
+		s.dir = filepath.Join(t.TempDir(), with.folder+"session")
+		if err := os.Mkdir(s.dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		var ok bool
