@@ -27,8 +27,12 @@ func (t *table) choose(most int) {
 		t.lines[len(t.lines)-1-i].keep = true
 	}
 	// Each line picked from the middle may cost a marker line too.
-	for _, i := range t.telling(head, len(t.lines)-tail, room/2) {
+	picked := t.telling(head, len(t.lines)-tail, room/2)
+	for _, i := range picked {
 		t.lines[i].keep = true
+	}
+	for i := range room - 2*len(picked) { // what nothing in the middle claims goes to the beginning
+		t.lines[min(head+i, len(t.lines)-1)].keep = true
 	}
 }
 
