@@ -65,7 +65,7 @@ func exitOf(state *os.ProcessState, err error) exit {
 func (s *session) finish(e exit) {
 	s.mu.Lock()
 	s.over = true
-	for _, timer := range []*time.Timer{s.update, s.release, s.looking} {
+	for _, timer := range []*time.Timer{s.update, s.release, s.looking, s.waiting} {
 		if timer != nil {
 			timer.Stop()
 		}

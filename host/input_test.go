@@ -78,3 +78,31 @@ func TestTheEmulatorsAnswersReachTheProgram(t *testing.T) { // HOST-42
 		t.Errorf("got %d %q", exit, out)
 	}
 }
+
+func TestAnswersThatNobodyWaitsForAreNotTyped(t *testing.T) { // HOST-43
+	for _, shell := range shells {
+		needShell(t, shell)
+		h := newHost(t)
+		h.write("hostile", "\x1b[c\x1b[6n\x1b[>c\x1b[?6n\x1b]11;?\x07\x1b[18t\x1bP+q544e\x1b\\\n")
+		c := h.connect()
+		id := c.openReady(shell)
+		for range 5 {
+			c.run(id, "cat ~/hostile")
+			if exit, out := c.run(id, "echo fine"); exit != 0 || out != "fine" {
+				t.Errorf("%s: %d %q", shell, exit, out)
+			}
+			if v := c.promptView(id); !is(v.Typed, false) {
+				t.Errorf("%s: something is typed: %q", shell, c.screen(id))
+			}
+		}
+	}
+}
+
+func TestAProgramThatAsksBeforeItSetsTheModeGetsItsAnswer(t *testing.T) { // HOST-43
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	_, out := c.run(id, `printf '\033[6n'; sleep 0.05; stty -icanon -echo min 1; IFS= read -rd R a; stty sane; printf %s "${#a}"`)
+	if !strings.ContainsAny(out, "456") {
+		t.Errorf("got %q", out)
+	}
+}

@@ -85,6 +85,10 @@ func (s *session) osc(command int, payload []byte) {
 // promptChanged brings the session up to date with a change and tells it.
 func (s *session) promptChanged(change shellint.Change) {
 	p := change.Prompt
+	if change.Kind != terminal.Started {
+		s.withheld = nil // what was asked before this belongs to the command before
+		s.term.Replies()
+	}
 	switch change.Kind {
 	case terminal.PromptShown:
 		s.marks.touched, s.marks.right = false, ""

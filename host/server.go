@@ -165,6 +165,7 @@ func (s *session) prepare(r request, dir string, env []string) (nonce string, er
 		s.program = program{path: shell, argv: shellRuns(shell, r.shellLine), env: env, dir: dir}
 		return "", nil
 	}
+	s.shell = true
 	s.program = program{path: shell, argv: []string{loginName(shell)}, env: env, dir: dir}
 	if s.folder, err = os.MkdirTemp(s.host.options.folder(), sessionFolder); err != nil {
 		return "", storage("the session's folder cannot be made", err)

@@ -25,6 +25,7 @@ type session struct {
 	folder  string // private folder of the integration's files, or ""
 
 	nonce      string // in the marks of the integrated shell; "" is none
+	shell      bool   // the program is an interactive shell
 	scrollback int    // rows kept
 
 	device *device
@@ -53,7 +54,10 @@ type session struct {
 	looking    *time.Timer
 	looked     time.Time    // when the watched job variables were last looked at
 	front      atomic.Int64 // the foreground group at that time
-	over       bool         // the last output has been drawn
+	withheld   []byte       // answers that no program can read yet
+	waiting    *time.Timer  // looks again whether one can
+	tries      int
+	over       bool // the last output has been drawn
 }
 
 // placed is where a session was put when it was made.
@@ -131,7 +135,7 @@ func (s *session) draw(output []byte) {
 	s.lastOutput = time.Now()
 	_, _ = s.term.Write(output)
 	s.followErasure()
-	s.input.reply(s.term.Replies())
+	s.reply(s.term.Replies())
 	for v := range s.viewers {
 		v.show(output)
 	}
