@@ -1,0 +1,134 @@
+// Package e2e holds the built binary against real programs: shells, MCP
+// clients that others wrote, and the hosts and terminals that people use.
+// README.md beside this file says which case of which kind is covered where.
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// binary is the program under test, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "tp")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "termpilot")
+	build := exec.Command("go", "build", "-o", binary, "termpilot/cmd/termpilot")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// need skips the test when a program is missing, and fails it where
+// TERMPILOT_TEST_REQUIRE lists its name.
+func need(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	for _, required := range strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",") {
+		if required == name {
+			t.Fatalf("%s is required here and is not installed", name)
+		}
+	}
+	t.Skipf("%s is not installed", name)
+	return ""
+}
+
+// home is a fresh HOME with a host of its own.
+type home struct {
+	dir   string
+	extra []string
+}
+
+// newHome makes a home and sees to it that nothing that was started in it
+// outlives the test. Its path is short: sockets live below it.
+func newHome(t *testing.T) home {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := home{dir: dir}
+	t.Cleanup(func() {
+		stop := exec.Command(binary, "host", "stop", "--force")
+		stop.Env = h.env()
+		if out, err := stop.CombinedOutput(); err != nil {
+			t.Errorf("host stop: %v: %s", err, out)
+		}
+		deadline := time.Now().Add(8 * time.Second)
+		for left := h.processes(); len(left) > 0; left = h.processes() {
+			if time.Now().After(deadline) {
+				t.Errorf("left behind: %v", left)
+				break
+			}
+			time.Sleep(20 * time.Millisecond) // between looks at /proc
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("clean up: %v", err)
+		}
+	})
+	return h
+}
+
+// env is a newcomer's environment: a home, a path, a language.
+func (h home) env() []string {
+	return append([]string{
+		"HOME=" + h.dir,
+		"TERMPILOT_HOME=" + filepath.Join(h.dir, "tp"),
+		"PATH=" + os.Getenv("PATH"),
+		"LANG=C.UTF-8",
+		"SHELL=/bin/bash",
+	}, h.extra...)
+}
+
+// termpilot runs the command line to its end.
+func (h home) termpilot(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Env = h.env()
+	cmd.Dir = h.dir
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// processes lists what still runs with this home in its environment (Linux; elsewhere none).
+func (h home) processes() []string {
+	var left []string
+	dirs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range dirs {
+		environ, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(environ, []byte("TERMPILOT_HOME="+h.dir)) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		if len(line) == 0 {
+			continue // a zombie: its parent has yet to look
+		}
+		left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return left
+}

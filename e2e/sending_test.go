@@ -1,0 +1,188 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is typed arrives as it was meant, or is refused.
+
+func TestSpecialCharactersArriveVerbatim(t *testing.T) { // B33
+	s := open(t, "bash", "")
+	s.expect("echo '${X}' \"$HOME\" \\\\ '\"' \\\"q\\\" 'it'\"'\"'s' \"a;b;\" `echo sub`",
+		want{exit: code(0), output: `${X} ` + s.h.dir + ` \ " "q" it's a;b; sub`})
+	s.expect("printf '%s\\n' 'one\ttab' '%s {}' '日本 ✳ 👨‍👩‍👧'", want{exit: code(0), output: "one     tab\n%s {}\n日本 ✳ 👨‍👩‍👧"})
+}
+
+func TestKeysAreKeysAndTextIsText(t *testing.T) { // B35
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		for _, text := range []string{"Enter", "C-c", "-n foo", "-l"} {
+			s.text(text)
+			s.until("text", text, 5*time.Second)
+			s.keys("ctrl_c")
+			s.until("prompt", "", 5*time.Second)
+		}
+		f := s.c.try("send_keys", with(s, map[string]any{"keys": []string{"enter", "nosuchkey"}}), nil)
+		if f == nil || f.Code != "invalid_argument" || !strings.Contains(f.Message+f.Hint, "enter") {
+			t.Errorf("an unknown key: %+v, want invalid_argument with the list", f)
+		}
+		f = s.c.try("send_text", with(s, map[string]any{"text": ""}), nil)
+		if f == nil || f.Code != "invalid_argument" {
+			t.Errorf("no text: %+v, want invalid_argument", f)
+		}
+		s.expect("echo ok", want{exit: code(0), output: "ok"})
+		s.keys("up")
+		s.keys("enter")
+		s.until("prompt", "", 5*time.Second)
+		if got := strings.Count(s.read("all").Content, "\nok"); got < 2 {
+			t.Errorf("up and enter did not repeat the command:\n%s", s.read("all").Content)
+		}
+	})
+}
+
+func TestTabsAndHereDocumentsArriveAsTyped(t *testing.T) { // B36
+	for _, shell := range []string{"bash", "zsh"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			need(t, shell)
+			s := open(t, shell, "")
+			s.expect("cat <<'EOF' | od -An -c | tr -s ' '\n\tfoo\nEOF\necho second", want{exit: code(0), output: ` \t f o o \n` + "\nsecond"})
+		})
+	}
+}
+
+func TestALongCommandArrivesWhole(t *testing.T) {
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		text := strings.Repeat("0123456789abcde ", 1000) // 16,000 bytes of 16 KiB
+		s.expect("printf %s '"+text+"' | wc -c | tr -d ' '", want{exit: code(0), output: "16000"})
+		f := s.c.try("run_command", with(s, map[string]any{"command": strings.Repeat("x", 16<<10+1)}), nil)
+		if f == nil {
+			t.Error("a command over 16 KiB was taken")
+		}
+	})
+}
+
+func TestNothingIsTypedBeforeTheShellIsReady(t *testing.T) { // B39
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "sleep 2")
+		s.expect("echo hello", want{exit: code(0), output: "hello"})
+	})
+	for shell, rc := range map[string]string{
+		"bash": `read -p 'Update? [y/N] ' a; echo "answer=$a"`,
+		"zsh":  `read "a?Update? [y/N] "; echo "answer=$a"`,
+	} {
+		t.Run(shell+" asks", func(t *testing.T) {
+			t.Parallel()
+			need(t, shell)
+			s := open(t, shell, rc)
+			f := s.c.try("run_command", with(s, map[string]any{"command": "echo hello", "timeout_seconds": 5}), nil)
+			if f == nil || f.Code != "session_not_ready" {
+				t.Fatalf("a shell that asks a question: %+v, want session_not_ready", f)
+			}
+			s.text("n")
+			s.keys("enter")
+			s.until("prompt", "", 10*time.Second)
+			if all := s.read("all").Content; !strings.Contains(all, "answer=n") {
+				t.Errorf("the question swallowed something else:\n%s", all)
+			}
+			s.expect("echo hello", want{exit: code(0), output: "hello"})
+		})
+	}
+}
+
+func TestViCommandModeRunsTheCommandOrRefuses(t *testing.T) { // B41
+	rcs := map[string]string{"bash": "set -o vi", "zsh": "bindkey -v", "fish": "fish_vi_key_bindings"}
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, rcs[shell])
+		s.text("abc")
+		s.until("text", "abc", 5*time.Second)
+		s.keys("escape")
+		s.until("quiet", "", 5*time.Second) // readline waits a while for what may follow an escape
+		var r runResult
+		if f := s.c.try("run_command", with(s, map[string]any{"command": "echo ok"}), &r); f == nil {
+			s.compare("echo ok", r, want{exit: code(0), output: "ok"})
+		} else if f.Code != "session_not_ready" {
+			t.Errorf("refused as %s", f.Code)
+		}
+		s.keys("ctrl_c")
+		s.until("prompt", "", 5*time.Second)
+		s.keys("escape") // an empty line, in command mode
+		s.until("quiet", "", 5*time.Second)
+		if f := s.c.try("run_command", with(s, map[string]any{"command": "echo ok"}), &r); f == nil {
+			s.compare("echo ok", r, want{exit: code(0), output: "ok"})
+		} else if f.Code != "session_not_ready" {
+			t.Errorf("refused as %s", f.Code)
+		}
+	})
+}
+
+func TestCarriageReturnsInACommandAreLineEnds(t *testing.T) { // B43
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		s.expect("echo one\r\necho two\r\n", want{exit: code(0), output: "one\ntwo"})
+	})
+}
+
+func TestTextAtThePromptIsNeverRunAlong(t *testing.T) {
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		marker := filepath.Join(s.h.dir, "ran")
+		s.text("touch " + marker + "; ")
+		s.until("text", "touch", 5*time.Second)
+		f := s.c.try("run_command", with(s, map[string]any{"command": "echo x"}), nil)
+		if f == nil || f.Code != "session_not_ready" {
+			t.Errorf("typed text: %+v, want session_not_ready", f)
+		}
+		s.keys("home") // the cursor at the line's start makes the line no emptier
+		f = s.c.try("run_command", with(s, map[string]any{"command": "echo x"}), nil)
+		if f == nil || f.Code != "session_not_ready" {
+			t.Errorf("typed text behind the cursor: %+v, want session_not_ready", f)
+		}
+		if _, err := os.Stat(marker); err == nil {
+			t.Error("the typed text was run")
+		}
+	})
+}
+
+func TestControlCharactersInACommandAreRefused(t *testing.T) {
+	s := open(t, "bash", "")
+	for _, command := range []string{"echo a\x00b", "echo \x03", "echo \x1b[201~; id", "echo \x04"} {
+		f := s.c.try("run_command", with(s, map[string]any{"command": command}), nil)
+		if f == nil || f.Code != "invalid_argument" {
+			t.Errorf("%q: %+v, want invalid_argument", command, f)
+		}
+	}
+	s.expect("echo untouched", want{exit: code(0), output: "untouched"})
+}
+
+func TestUnknownSessionsAndWrongTypesAreNamed(t *testing.T) {
+	h := newHome(t)
+	c := serve(t, h)
+	s := c.open(h, "bash", nil)
+	for _, tc := range []struct {
+		tool, code string
+		args       map[string]any
+	}{
+		{"run_command", "session_not_found", map[string]any{"session_id": "nope", "command": "true"}},
+		{"run_command", "session_not_found", map[string]any{"session_id": s.ID[:8], "command": "true"}},
+		{"read_terminal", "session_not_found", map[string]any{"session_id": "nope"}},
+		{"send_text", "session_not_found", map[string]any{"session_id": "nope", "text": "x"}},
+		{"wait_session", "run_not_found", map[string]any{"run_id": "nope"}},
+		{"run_command", "invalid_argument", map[string]any{"session_id": s.ID, "command": 5}},
+		{"run_command", "invalid_argument", map[string]any{"session_id": s.ID}},
+		{"read_terminal", "invalid_argument", map[string]any{"session_id": s.ID, "source": "moon"}},
+		{"read_terminal", "cursor_invalid", map[string]any{"session_id": s.ID, "source": "since", "cursor": "rubbish"}},
+		{"create_window", "profile_not_found", map[string]any{"profile": "no-such-shell"}},
+		{"run_command", "command_blocked", map[string]any{"session_id": s.ID, "command": "rm -rf /"}},
+	} {
+		if f := c.try(tc.tool, tc.args, nil); f == nil || f.Code != tc.code || f.Hint == "" {
+			t.Errorf("%s %v: %+v, want %s with a hint", tc.tool, tc.args, f, tc.code)
+		}
+	}
+	s.expect("echo untouched", want{exit: code(0), output: "untouched"})
+}

@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Waiting ends; commands go on.
+
+func TestATimeoutEndsTheWaitingOnly(t *testing.T) { // B59
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		command := "for i in 1 2 3 4 5; do echo $i; sleep 1; done"
+		if shell == "fish" {
+			command = "for i in 1 2 3 4 5; echo $i; sleep 1; end"
+		}
+		r := s.runFor(command, 3*time.Second)
+		if r.Status != "running" || !strings.HasPrefix(r.Output, "1\n2") || r.RunID == "" {
+			t.Fatalf("at the time limit: %+v", r)
+		}
+		s.compare(command, s.wait(r.RunID, 20*time.Second), want{exit: code(0), output: "1\n2\n3\n4\n5"})
+		s.compare(command, s.wait(r.RunID, time.Second), want{exit: code(0), output: "1\n2\n3\n4\n5"})
+	})
+}
+
+func TestSilenceIsNotAnEnd(t *testing.T) { // B59
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		r := s.expect("sleep 3; echo x", want{exit: code(0), output: "x"})
+		if r.DurationMS < 3000 {
+			t.Errorf("took %d ms", r.DurationMS)
+		}
+	})
+}
+
+func TestACancelledCallEndsTheWaitingOnly(t *testing.T) { // B60
+	s := open(t, "bash", "")
+	other := s.c.open(s.h, "bash", nil)
+	id, ch := s.c.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 4; echo woke"})})
+	s.until("text", "sleep 4", 5*time.Second)
+	s.c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+	other.expect("echo ok", want{exit: code(0), output: "ok"})
+	select {
+	case r := <-ch:
+		t.Errorf("a cancelled call was answered: %s", r.Result)
+	default:
+	}
+	f := s.c.try("run_command", with(s, map[string]any{"command": "echo x"}), nil)
+	if f == nil || f.Code != "session_not_ready" {
+		t.Errorf("the command that goes on: %+v, want session_not_ready", f)
+	}
+	s.until("command", "", 20*time.Second)
+	if all := s.read("all").Content; !strings.Contains(all, "\nwoke") {
+		t.Errorf("the command was interrupted:\n%s", all)
+	}
+}
+
+func TestASlowCallHoldsNothingUpAndTellsItsProgress(t *testing.T) {
+	s := open(t, "bash", "")
+	other := s.c.open(s.h, "bash", nil)
+	_, ch := s.c.post("tools/call", map[string]any{
+		"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 12"}),
+		"_meta": map[string]any{"progressToken": "p1"},
+	})
+	for range 5 {
+		began := time.Now()
+		s.c.call("list_sessions", map[string]any{}, nil)
+		other.expect("true", want{exit: code(0)})
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("quick calls took %v beside a slow one", took)
+		}
+	}
+	var r runResult
+	s.c.settle("run_command", s.c.await("run_command", ch), &r)
+	s.compare("sleep 12", r, want{exit: code(0)})
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if len(s.c.progress) == 0 {
+		t.Error("a wait of 12 s told no progress")
+	}
+}
+
+func TestAKilledServerLosesNothing(t *testing.T) { // the run is read by a new server
+	everyShell(t, func(t *testing.T, shell string) {
+		h := newHome(t)
+		first := start(t, h)
+		first.request("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "e2e", "version": "1"}})
+		s := first.open(h, shell, nil)
+		r := s.runFor("sleep 3; echo survived; sh -c 'exit 6'", time.Second)
+		if r.Status != "running" || r.RunID == "" {
+			t.Fatalf("%+v", r)
+		}
+		if err := first.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		<-first.done
+		second := serve(t, h)
+		s.c = second
+		s.compare("after the kill", s.wait(r.RunID, 20*time.Second), want{exit: code(6), output: "survived"})
+		s.expect("echo next", want{exit: code(0), output: "next"})
+	})
+}
+
+func TestAServerKilledInMidCallLosesNothing(t *testing.T) {
+	s := open(t, "bash", "")
+	victim := start(t, s.h)
+	victim.request("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "e2e", "version": "1"}})
+	victim.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 3; echo lived; (exit 8)"})})
+	s.until("text", "sleep 3", 5*time.Second)
+	if err := victim.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-victim.done
+	s.until("command", "", 20*time.Second)
+	var r struct{ Content string }
+	s.c.call("read_terminal", with(s, map[string]any{"source": "command", "reduce": false}), &r)
+	if strings.TrimSpace(r.Content) != "lived" {
+		t.Errorf("the last command's output: %q, want lived", r.Content)
+	}
+}
+
+func TestAHostThatDiesIsNamedAndTheNextCallRecovers(t *testing.T) {
+	s := open(t, "bash", "")
+	stdout, _, exit := s.h.termpilot(t, "host", "status", "--json")
+	var status struct{ PID int }
+	if err := json.Unmarshal([]byte(stdout), &status); err != nil || exit != 0 || status.PID == 0 {
+		t.Fatalf("host status --json: %d %v %s", exit, err, stdout)
+	}
+	_, ch := s.c.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 20"})})
+	s.until("text", "sleep 20", 5*time.Second)
+	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	var r runResult
+	if f := s.c.settle("run_command", s.c.await("run_command", ch), &r); f == nil && r.ExitCode != nil {
+		t.Errorf("a killed host gave an exit code: %+v", r)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v to notice", took)
+	}
+	n := s.c.open(s.h, "bash", nil)
+	n.expect("echo again", want{exit: code(0), output: "again"})
+}
