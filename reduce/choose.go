@@ -232,4 +232,10 @@ func (t *table) lastChars(most int) {
 		}
 		most -= n + 1
 	}
+	for i := range t.lines { // no blank lines at the front
+		if l := &t.lines[i]; l.keep && strings.TrimRight(l.text, " \t") != "" {
+			break
+		}
+		t.lines[i].keep = false
+	}
 }

@@ -26,8 +26,12 @@ func check(t *testing.T, text string, o Options) {
 		if again := stage(text, o); again != got {
 			t.Fatalf("%s: not the same twice: %q and %q", name, got.Text, again.Text)
 		}
-		o.Skipped, o.Seam = 0, 0
-		if again := stage(got.Text, o); again.Text != got.Text {
+		if o.Skipped > 0 && o.filled(1).MaxChars <= tinyBudget {
+			continue // no marker keeps the two sides of the seam apart then
+		}
+		next := o
+		next.Skipped, next.Seam = 0, 0
+		if again := stage(got.Text, next); again.Text != got.Text {
 			t.Fatalf("%s: not idempotent:\n%q\n%q", name, got.Text, again.Text)
 		}
 	}
