@@ -32,7 +32,7 @@ func TestWhatIsLeftOutHasItsDefault(t *testing.T) { // MCP-36
 	}
 	callTool(t, c, "wait_session", `{"session_ids":["`+fake.Session+`"]}`)
 	r.wait.Progress = nil
-	if diff := cmp.Diff(pilot.WaitRequest{SessionIDs: []string{fake.Session}, Until: pilot.UntilCommand, Timeout: 30 * time.Second, Reduce: true}, r.wait); diff != "" {
+	if diff := cmp.Diff(pilot.WaitRequest{SessionIDs: []string{fake.Session}, Until: pilot.UntilCommand, Timeout: 30 * time.Second, MaxChars: 32768, Reduce: true}, r.wait); diff != "" {
 		t.Errorf("wait_session (-want +got):\n%s", diff)
 	}
 	callTool(t, c, "create_window", `{}`)
@@ -59,7 +59,7 @@ func TestEveryParameterArrives(t *testing.T) { // MCP-36
 	}
 	callTool(t, c, "wait_session", `{"session_ids":["`+fake.Session+`"],"mode":"all","until":"text","pattern":"x","regex":true,"timeout_seconds":0}`)
 	r.wait.Progress = nil
-	if diff := cmp.Diff(pilot.WaitRequest{SessionIDs: []string{fake.Session}, All: true, Until: pilot.UntilText, Pattern: "x", Regex: true, Timeout: time.Millisecond, Reduce: true}, r.wait); diff != "" {
+	if diff := cmp.Diff(pilot.WaitRequest{SessionIDs: []string{fake.Session}, All: true, Until: pilot.UntilText, Pattern: "x", Regex: true, Timeout: time.Millisecond, MaxChars: 32768, Reduce: true}, r.wait); diff != "" {
 		t.Errorf("wait_session (-want +got):\n%s", diff)
 	}
 	callTool(t, c, "create_window", `{"backend":"host","command":"top","cwd":"/","env":{"A":"b"},"profile":"zsh","name":"n","rows":2,"columns":1000,"focus":true}`)

@@ -18,6 +18,8 @@ type waitSessionIn struct {
 	Pattern    string          `json:"pattern,omitempty" jsonschema:"for until=text" max:"1024"`
 	Regex      bool            `json:"regex" jsonschema:"pattern is a regular expression (RE2)" default:"false"`
 	Timeout    int             `json:"timeout_seconds" jsonschema:"0 looks and returns; the server caps it" min:"0" max:"3600" default:"30"`
+	MaxChars   int             `json:"max_output_chars" jsonschema:"most characters of a run's output" min:"1" max:"131072" default:"32768"`
+	Reduce     bool            `json:"reduce" jsonschema:"shorten repetition and noise" default:"true"`
 }
 
 var waitSession = define(head{
@@ -29,7 +31,8 @@ var waitSession = define(head{
 	}
 	return c.pilot.Wait(ctx, pilot.WaitRequest{
 		RunID: in.RunID, SessionIDs: in.SessionIDs, All: in.Mode == "all", Until: in.Until,
-		Pattern: in.Pattern, Regex: in.Regex, Timeout: in.timeout(), Reduce: true, Progress: c.progress,
+		Pattern: in.Pattern, Regex: in.Regex, Timeout: in.timeout(), MaxChars: in.MaxChars, Reduce: in.Reduce,
+		Progress: c.progress,
 	})
 }, waitWords).as("run", "run_command")
 

@@ -137,7 +137,7 @@ func (s *session) runFor(command string, limit time.Duration) runResult {
 func (s *session) wait(runID string, limit time.Duration) runResult {
 	s.t.Helper()
 	var r struct{ Run *runResult }
-	s.c.call("wait_session", map[string]any{"run_id": runID, "timeout_seconds": limit.Seconds()}, &r)
+	s.c.call("wait_session", map[string]any{"run_id": runID, "timeout_seconds": limit.Seconds(), "reduce": false}, &r)
 	if r.Run == nil {
 		s.t.Fatalf("wait_session %s: no run in the answer", runID)
 	}
