@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -39,19 +38,15 @@ func serve() error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	m := mcp.NewServer(self.ServerInfo, &mcp.ServerOptions{
 		Capabilities:       self.Capabilities,
-		CompletionHandler:  completionHandler,
-		SubscribeHandler:   subscribeHandler,
-		UnsubscribeHandler: unsubscribeHandler,
+		CompletionHandler:  complete,
+		SubscribeHandler:   subscribe,
+		UnsubscribeHandler: unsubscribe,
 		Logger:             log,
 	})
 	registerTools(m)
 	registerResources(m)
 	registerPrompts(m)
 	wire.Guard(m, self, log)
-
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go watchedResourceUpdater(ctx, m)
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
