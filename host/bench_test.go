@@ -76,7 +76,11 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
-	c.send(id, "yes 0123456789abcdef | head -c 50000000; echo END\r")
+	size := 50_000_000
+	if raceEnabled {
+		size /= 10 // it is about races then, not about speed
+	}
+	c.send(id, fmt.Sprintf("yes 0123456789abcdef | head -c %d; echo END\r", size))
 	began := time.Now()
 	var waits []time.Duration
 	running := func() bool { return c.promptView(id).State == "running" }
@@ -98,8 +102,8 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
-	t.Logf("50 MB in %v; %d reads meanwhile: median %v, worst %v; heap +%d MB", took, len(waits), waits[len(waits)/2], waits[len(waits)-1], grown>>20)
-	if worst := waits[len(waits)*99/100]; worst > 50*time.Millisecond {
+	t.Logf("%d MB in %v; %d reads meanwhile: median %v, worst %v; heap +%d MB", size/1_000_000, took, len(waits), waits[len(waits)/2], waits[len(waits)-1], grown>>20)
+	if worst := waits[len(waits)*99/100]; worst > 50*time.Millisecond && !raceEnabled {
 		t.Errorf("the 99th of 100 reads took %v", worst)
 	}
 	if grown > 64<<20 {

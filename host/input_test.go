@@ -1,9 +1,8 @@
 package host
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func TestAPasteOfOneMegabyteIsNeitherLostNorBlocks(t *testing.T) { // HOST-40
 	id := c.openReady("bash")
 	file := filepath.Join(t.TempDir(), "out")
 	// A program that reads raw, slowly at first, while its terminal echoes.
-	c.send(id, "stty raw echo; printf 're%s' ady; sleep 0.3; head -c 1000000 >"+file+"; stty sane; sha256sum <"+file+"\r")
+	c.send(id, "stty raw echo; printf 're%s' ady; sleep 0.3; head -c 1000000 >"+file+"; stty sane\r")
 	c.awaitScreen(id, "ready") // what is typed before that, the kernel itself would drop
 	text := strings.Repeat("0123456789abcdef0123456789abcdef0123456789abcdef012", 1000000/51+1)[:1000000]
 	c.send(id, text)
@@ -40,9 +39,8 @@ func TestAPasteOfOneMegabyteIsNeitherLostNorBlocks(t *testing.T) { // HOST-40
 	c.send(other, "echo a-n-s-w-e-r | tr -d -\r")
 	c.awaitScreen(other, "answer")
 	c.awaitEnd(id)
-	sum := sha256.Sum256([]byte(text))
-	if got := c.screen(id); !strings.Contains(got, hex.EncodeToString(sum[:])) {
-		t.Errorf("it did not arrive as sent: %q", got)
+	if got, err := os.ReadFile(file); err != nil || string(got) != text {
+		t.Errorf("it did not arrive as sent: %d of %d bytes, %v", len(got), len(text), err)
 	}
 }
 
