@@ -238,13 +238,30 @@ func (c cursor) in(lines []line, width int) (i, off int, found bool) {
 			break
 		}
 	}
-	if c.before == 0 && c.off == 0 { // nothing to know it by
-		return 0, 0, false
+	if c.before == 0 {
+		return c.alone(lines)
 	}
 	for i := range lines {
-		if ok, exact := c.matches(lines, i); ok && exact && c.before > 0 {
+		if ok, exact := c.matches(lines, i); ok && exact {
 			return i, c.off, true
 		}
 	}
 	return 0, 0, false
+}
+
+// alone finds a place of which no line before it is known: in the first line of
+// all, or in the only one that begins as its line does.
+func (c cursor) alone(lines []line) (i, off int, found bool) {
+	places := 0
+	for n := range lines {
+		if lines[n].blank() || utf8.RuneCountInString(lines[n].text) < c.off || hash32(prefix(lines[n].text, c.off)) != c.part {
+			continue
+		}
+		if _, used := hashBefore(lines, n, 1); used == 0 && lines[n].whole && lines[0].whole {
+			return n, c.off, true
+		}
+		i = n
+		places++
+	}
+	return i, c.off, places == 1 && c.off > 0
 }
