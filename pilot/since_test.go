@@ -73,3 +73,36 @@ func TestReadersSeeEveryCharacterOnce(t *testing.T) { // READ-3, READ-4
 		})
 	}
 }
+
+// TestPagesOfAnyOutputMakeItWhole prints at random and reads the output back
+// with random limits.
+func TestPagesOfAnyOutputMakeItWhole(t *testing.T) { // READ-6, READ-9
+	for seed := range uint64(60) {
+		on(t, terminaltest.Options{Rows: 6, Columns: 30}, func(b bench) {
+			r := rand.New(rand.NewPCG(seed, 8))
+			var text strings.Builder
+			for n := range r.IntN(300) {
+				fmt.Fprintf(&text, "<%d%s>%s", n, strings.Repeat("=", r.IntN(120)), strings.Repeat("\n", r.IntN(3)))
+			}
+			b.f.On("make", terminaltest.Prints(text.String(), 0))
+			res := b.run("make")
+			b.run("echo noise")
+			var got strings.Builder
+			req := ReadRequest{Source: SourceCommand, RunID: res.RunID, MaxLines: 1 + r.IntN(40), MaxChars: 40 + r.IntN(2000)}
+			for range 5000 {
+				page := b.read(req)
+				if page.LineCount > req.MaxLines || len([]rune(page.Content)) > req.MaxChars || page.TruncatedHead {
+					b.t.Fatalf("seed %d: %d lines and %d characters for %+v", seed, page.LineCount, len(page.Content), req)
+				}
+				got.WriteString(page.Content)
+				if page.Omitted.Lines == 0 {
+					break
+				}
+				req.Cursor = page.Cursor
+			}
+			if got, want := strings.ReplaceAll(got.String(), "\n", ""), strings.ReplaceAll(text.String(), "\n", ""); got != want {
+				b.t.Fatalf("seed %d:\ngot  %q\nwant %q", seed, got, want)
+			}
+		})
+	}
+}
