@@ -22,6 +22,7 @@ type record struct {
 	Began   time.Time   `json:"began"`
 	Status  RunStatus   `json:"status"`
 	Exit    *int        `json:"exit,omitempty"`
+	Proof   []string    `json:"proof,omitempty"` // what the gate went by
 	Reason  string      `json:"reason,omitempty"`
 	Ended   time.Time   `json:"ended,omitzero"`
 }
@@ -60,7 +61,7 @@ func (s *journalStore) save(r run) error {
 	defer cancel()
 	return s.journal.Note(ctx, record{
 		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Began: r.Began,
-		Status: r.Status, Exit: r.Exit, Reason: r.Reason, Ended: r.Ended,
+		Status: r.Status, Exit: r.Exit, Proof: r.Evidence, Reason: r.Reason, Ended: r.Ended,
 	})
 }
 
@@ -83,7 +84,7 @@ func (s *journalStore) catchUp() error {
 		}
 		s.byID[r.Run] = run{
 			ID: r.Run, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Began: r.Began,
-			Status: r.Status, Exit: r.Exit, Reason: r.Reason, Ended: r.Ended,
+			Status: r.Status, Exit: r.Exit, Evidence: r.Proof, Reason: r.Reason, Ended: r.Ended,
 		}
 		if old, ok := s.byID[s.newest[r.Session]]; !ok || !r.Began.Before(old.Began) {
 			s.newest[r.Session] = r.Run

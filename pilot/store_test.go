@@ -46,6 +46,9 @@ func TestAnotherProcessGivesTheResult(t *testing.T) { // RUN-26
 			b.t.Fatal(err)
 		}
 		b.want(*again.Run, Completed, 6, "one\ntwo")
+		if len(again.Run.Evidence) == 0 {
+			b.t.Error("the evidence is lost")
+		}
 		if again.Run.Command != "echo one; sleep 5; echo two; (exit 6)" {
 			b.t.Errorf("got %q", again.Run.Command)
 		}

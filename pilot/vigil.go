@@ -147,6 +147,18 @@ func (v *vigil) take(ctx context.Context, e terminal.Event) {
 	if e.Kind == terminal.Ended && e.Prompt.ID == v.command && v.command != "" {
 		v.result.ExitCode = e.Prompt.Exit
 		v.matched("the command ended")
+		v.awaitPrompt(ctx)
+	}
+}
+
+// awaitPrompt waits briefly for the prompt after an end, so that the session is
+// told as it is and the next call is not refused.
+func (v *vigil) awaitPrompt(ctx context.Context) {
+	for end := time.Now().Add(nextPatience); ctx.Err() == nil && time.Now().Before(end); {
+		e, _, closed := v.w.pause(ctx, time.Until(end))
+		if closed || e.Kind == terminal.PromptShown || e.Kind == terminal.Gone {
+			return
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func TestWaitForACommand(t *testing.T) { // WAIT-2
 		b.settle()
 		began := time.Now()
 		got := b.wait(WaitRequest{Until: UntilCommand}).Sessions[0]
-		if !got.Matched || got.ExitCode == nil || *got.ExitCode != 5 || time.Since(began).Round(time.Second) != 3*time.Second || got.Cursor == "" {
+		if !got.Matched || got.ExitCode == nil || *got.ExitCode != 5 || time.Since(began).Round(time.Second) != 3*time.Second || got.Cursor == "" || got.State != Ready {
 			b.t.Errorf("got %+v after %v", got, time.Since(began))
 		}
 		b.f.Type(b.sid(), "sleep 30\r")
