@@ -246,7 +246,9 @@ func TestVariablesAreTyped(t *testing.T) { // HOST-75
 	id := c.openReady("bash")
 	c.run(id, "cd /")
 	c.send(id, "sleep 73\r")
-	waitUntil(t, "sleep is in front", func() bool { return c.variable(id, "jobName") == `"sleep"` })
+	waitUntil(t, "sleep is in front", func() bool {
+		return c.variable(id, "jobName") == `"sleep"` && c.variable(id, "lastCommand") == `"sleep 73"`
+	})
 	for name, want := range map[string]string{
 		"id": quote(id), "path": `"/"`, "username": `"tester"`, "columns": "80", "rows": "24", "showingAlternateScreen": "0",
 		"profileName": `"bash"`, "lastCommand": `"sleep 73"`, "nosuch": "null", "user.nosuch": "null", "termpilot.exit": "null",

@@ -70,6 +70,7 @@ func (s *session) finish(e exit) {
 			timer.Stop()
 		}
 	}
+	s.tellHeld()
 	if s.release != nil {
 		s.term.Release()
 	}

@@ -264,12 +264,6 @@ func (c *apiClient) subscribe(kind api.NotificationType, session string, modes .
 	}
 }
 
-func (c *apiClient) allPrompts() {
-	c.t.Helper()
-	c.subscribe(api.NotificationType_NOTIFY_ON_PROMPT, "all",
-		api.PromptMonitorMode_PROMPT, api.PromptMonitorMode_COMMAND_START, api.PromptMonitorMode_COMMAND_END)
-}
-
 // await returns the first notification that matches; others stay for later.
 func (c *apiClient) await(what string, match func(*api.Notification) bool) *api.Notification {
 	c.t.Helper()

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -89,14 +90,16 @@ func (s *session) promptChanged(change shellint.Change) {
 		s.withheld = nil // what was asked before this belongs to the command before
 		s.term.Replies()
 	}
+	s.tellHeld()
 	switch change.Kind {
 	case terminal.PromptShown:
 		s.marks.touched, s.marks.right = false, ""
-		s.tellPrompt(api.PromptMonitorMode_PROMPT, p, func(n *api.PromptNotification) {
-			n.Event = &api.PromptNotification_Prompt{Prompt: &api.PromptNotificationPrompt{
-				Placeholder: ptr(""), Prompt: s.promptMessage(p),
-			}}
-		})
+		s.held = p.ID
+		if s.editorReads() {
+			s.tellHeld()
+		} else {
+			s.holding = time.AfterFunc(editorPatience, s.tellHeldLate)
+		}
 	case terminal.Started:
 		if p.Command == "" {
 			p.Command = strings.TrimRight(s.textBetween(p.CommandStart, s.term.Cursor()), " \n")
@@ -129,6 +132,38 @@ func (s *session) promptChanged(change shellint.Change) {
 		})
 	}
 	s.tellVariables()
+}
+
+// editorReads reports whether the shell's line editor is known to be ready.
+// zsh prints the prompt before it asks for bracketed pastes, so that a client
+// that is told of the prompt at once would find a shell that does not take them. mu is held.
+func (s *session) editorReads() bool {
+	expects := s.marks.pasted || filepath.Base(s.profile.Shell) == "zsh" && s.shell
+	return !expects || s.term.Modes().BracketedPaste
+}
+
+// tellHeld tells of the prompt that was shown, if that is still to be done. mu is held.
+func (s *session) tellHeld() {
+	if s.holding != nil {
+		s.holding.Stop()
+		s.holding = nil
+	}
+	p, ok := s.marks.machine.Prompt(s.held)
+	s.held = ""
+	if !ok {
+		return
+	}
+	s.tellPrompt(api.PromptMonitorMode_PROMPT, p, func(n *api.PromptNotification) {
+		n.Event = &api.PromptNotification_Prompt{Prompt: &api.PromptNotificationPrompt{
+			Placeholder: ptr(""), Prompt: s.promptMessage(p),
+		}}
+	})
+}
+
+func (s *session) tellHeldLate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tellHeld()
 }
 
 func (s *session) tellPrompt(mode api.PromptMonitorMode, p shellint.Prompt, fill func(*api.PromptNotification)) {
@@ -321,6 +356,9 @@ func ptr[T any](v T) *T { return &v }
 func clean(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 const (
+	// editorPatience is how long a prompt is not told while its line editor gets
+	// ready: a matter of one write of the shell's.
+	editorPatience = 5 * time.Millisecond
 	// settled is how long after the last input a shell that printed nothing
 	// counts as having dealt with it.
 	settled = 300 * time.Millisecond

@@ -92,6 +92,9 @@ func TestMarksThatAProgramPrintsCountForNothing(t *testing.T) { // HOST-30
 			id := c.openReady(shell)
 			forged := `\033]133;D;0\007\033]133;A\007$ \033]133;B\007\033]133;C\007\033]133;D;0;aid=1\007\033]633;D;0\007`
 			h.write("forge", "printf '"+forged+"'; echo; exit 3")
+			if exit, _ := c.run(id, "printf '"+forged+"'; sh -c 'exit 4'"); exit != 4 {
+				t.Errorf("typed: got %d", exit)
+			}
 			exit, out := c.run(id, "sh ~/forge")
 			if exit != 3 || !strings.Contains(out, "$ ") {
 				t.Errorf("got %d %q", exit, out)
@@ -171,6 +174,23 @@ func TestAShellThatIsStillStartingSaysSo(t *testing.T) { // HOST-32
 	c.awaitPrompt(id)
 	if got := c.variable(id, "termpilot.marks"); got != `"nonce"` {
 		t.Errorf("after the answer: %s", got)
+	}
+}
+
+func TestAPromptIsToldWhenItsLineEditorTakesPastes(t *testing.T) { // HOST-39
+	c := newHost(t).connect()
+	for _, shell := range shells {
+		needShell(t, shell)
+		for range 10 {
+			id := c.openReady(shell)
+			if v := c.promptView(id); !v.Paste {
+				t.Errorf("%s: the first prompt: %+v", shell, v)
+			}
+			c.run(id, "true")
+			if v := c.promptView(id); !v.Paste {
+				t.Errorf("%s: the second prompt: %+v", shell, v)
+			}
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ type server struct {
 	started time.Time
 	stop    chan struct{} // takes one value when the end is asked for
 	wg      sync.WaitGroup
+	chunks  sync.Pool // of *[chunk]byte, for sessions that print much
 
 	mu         sync.Mutex
 	sessions   map[string]*session // that live

@@ -54,6 +54,8 @@ type session struct {
 	looking    *time.Timer
 	looked     time.Time    // when the watched job variables were last looked at
 	front      atomic.Int64 // the foreground group at that time
+	held       string       // the prompt that was shown and not told yet
+	holding    *time.Timer  // tells it at the latest
 	withheld   []byte       // answers that no program can read yet
 	waiting    *time.Timer  // looks again whether one can
 	tries      int
@@ -82,27 +84,21 @@ const (
 // pump draws what the programs print until the session's program has ended
 // and the output that was there then is drawn.
 func (s *session) pump() {
-	buf := make([]byte, chunk)
+	first := make([]byte, 4<<10) // as much as the kernel gives at once
 	for {
-		n, err := s.device.Read(buf)
-		// A full buffer of the terminal's: there may be more, and one drawing is
-		// cheaper than many.
-		for n >= 2048 && n <= chunk-4096 && err == nil {
-			more, failed := s.device.readNow(buf[n:])
-			if failed != nil || more == 0 {
-				break
-			}
-			n += more
-		}
-		if n > 0 {
-			s.draw(buf[:n])
+		n, err := s.device.Read(first)
+		switch {
+		case n >= len(first)/2 && err == nil:
+			s.drawMore(first[:n])
+		case n > 0:
+			s.draw(first[:n])
 		}
 		if err == nil {
 			continue
 		}
 		select {
 		case <-s.exited:
-			s.drain(buf)
+			s.drain(first)
 			return
 		default:
 		}
@@ -112,6 +108,21 @@ func (s *session) pump() {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// drawMore draws a flood: one drawing of much is cheaper than many of little.
+func (s *session) drawMore(first []byte) {
+	buf := s.host.chunks.Get().(*[chunk]byte)
+	defer s.host.chunks.Put(buf)
+	n := copy(buf[:], first)
+	for n <= chunk-len(first) {
+		more, err := s.device.readNow(buf[n:])
+		if err != nil || more == 0 {
+			break
+		}
+		n += more
+	}
+	s.draw(buf[:n])
 }
 
 func (s *session) drain(buf []byte) {
@@ -180,6 +191,10 @@ func (s *session) drawn() {
 	} else if !m.Synchronized && s.release != nil {
 		s.release.Stop()
 		s.release = nil
+	}
+	if s.held != "" && m.BracketedPaste {
+		s.marks.pasted = true
+		s.tellHeld()
 	}
 	s.tellScreen()
 	s.tellVariables()

@@ -67,7 +67,7 @@ func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
 func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
 	needShell(t, "zsh")
 	h := newHost(t)
-	for _, rc := range []string{"", "PROMPT_EOL_MARK='%%'\n", "PROMPT_EOL_MARK=''\n", "unsetopt prompt_sp prompt_cr\n", "PROMPT='%~\n> '; RPROMPT='[%T]'\n"} {
+	for _, rc := range []string{"", "PROMPT_EOL_MARK='<no newline>'\n", "PROMPT_EOL_MARK=''\n", "unsetopt prompt_sp prompt_cr\n", "PROMPT='%~\n> '; RPROMPT='[%T]'\n"} {
 		h.write(".zshrc", rc)
 		c := h.connect()
 		id := c.openReady("zsh")
