@@ -74,8 +74,11 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 	return p, known, nil
 }
 
-// promptFrom makes a Prompt of the terminal's.
+// promptFrom makes a Prompt of the terminal's. A notification may lack it.
 func promptFrom(r *api.GetPromptResponse) terminal.Prompt {
+	if r == nil {
+		r = &api.GetPromptResponse{}
+	}
 	p := terminal.Prompt{ID: r.GetUniquePromptId(), Command: r.GetCommand(), Cwd: r.GetWorkingDirectory()}
 	switch {
 	case r.GetPromptState() == api.GetPromptResponse_FINISHED, r.PromptState == nil && r.ExitStatus != nil:
