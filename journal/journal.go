@@ -240,8 +240,10 @@ func private(dir string) error {
 		return fmt.Errorf("%s belongs to user %d: %w", dir, s.Uid, fs.ErrPermission)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return &fault.Error{Op: "open journal", Code: fault.Storage, Hint: "take the rights of others away with chmod 700 " + dir,
-			Detail: fmt.Sprintf("others may look into %s: %s", dir, info.Mode().Perm())}
+		return &fault.Error{
+			Op: "open journal", Code: fault.Storage, Hint: "take the rights of others away with chmod 700 " + dir,
+			Detail: fmt.Sprintf("others may look into %s: %s", dir, info.Mode().Perm()),
+		}
 	}
 	return nil
 }

@@ -39,7 +39,10 @@ func parseStat(line []byte) (stat, error) {
 		to   *int
 	}{
 		{bytes.TrimSpace(line[:open]), &s.pid},
-		{fields[1], &s.ppid}, {fields[2], &s.pgid}, {fields[4], &tty}, {fields[5], &s.foreground},
+		{fields[1], &s.ppid},
+		{fields[2], &s.pgid},
+		{fields[4], &tty},
+		{fields[5], &s.foreground},
 	} {
 		n, err := strconv.ParseInt(string(f.text), 10, 64)
 		if err != nil || n != int64(int32(n)) && n != int64(uint32(n)) {

@@ -79,9 +79,26 @@ func TestParseLeavesOutWhatIsNoMark(t *testing.T) { // MARK-1, MARK-4
 		command int
 		text    string
 	}{
-		{133, ""}, {133, "E"}, {133, "AB"}, {133, "L"}, {133, ";A"}, {134, "A"}, {0, "A"}, {633, "Z"}, {633, "E"}, {633, "P;x"},
-		{1337, "CurrentDir"}, {1337, "CurrentDir="}, {1337, "SetUserVar=a.b=eA=="}, {1337, "SetUserVar=a=%%"}, {1337, "File=name=eA=="},
-		{7, "/tmp"}, {7, "http://a/b"}, {7, "file://a"}, {7, "file:///" + long}, {133, strings.Repeat("A;", maxPayload)},
+		{133, ""},
+		{133, "E"},
+		{133, "AB"},
+		{133, "L"},
+		{133, ";A"},
+		{134, "A"},
+		{0, "A"},
+		{633, "Z"},
+		{633, "E"},
+		{633, "P;x"},
+		{1337, "CurrentDir"},
+		{1337, "CurrentDir="},
+		{1337, "SetUserVar=a.b=eA=="},
+		{1337, "SetUserVar=a=%%"},
+		{1337, "File=name=eA=="},
+		{7, "/tmp"},
+		{7, "http://a/b"},
+		{7, "file://a"},
+		{7, "file:///" + long},
+		{133, strings.Repeat("A;", maxPayload)},
 	} {
 		if m, ok := Parse(c.command, []byte(c.text)); ok {
 			t.Errorf("%d;%.40s: got %+v", c.command, c.text, m)

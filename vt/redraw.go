@@ -185,10 +185,20 @@ func (t *Terminal) paintModes(b []byte) []byte {
 		bit modes
 		set string
 	}{
-		{modeAppCursor, "?1h"}, {modeReverse, "?5h"}, {modeMouseX10, "?9h"}, {modeMouseNormal, "?1000h"},
-		{modeMouseButton, "?1002h"}, {modeMouseAny, "?1003h"}, {modeFocus, "?1004h"}, {modeMouseUTF8, "?1005h"},
-		{modeMouseSGR, "?1006h"}, {modeMouseURXVT, "?1015h"}, {modeMousePixels, "?1016h"}, {modePaste, "?2004h"},
-		{modeInsert, "4h"}, {modeNewLine, "20h"},
+		{modeAppCursor, "?1h"},
+		{modeReverse, "?5h"},
+		{modeMouseX10, "?9h"},
+		{modeMouseNormal, "?1000h"},
+		{modeMouseButton, "?1002h"},
+		{modeMouseAny, "?1003h"},
+		{modeFocus, "?1004h"},
+		{modeMouseUTF8, "?1005h"},
+		{modeMouseSGR, "?1006h"},
+		{modeMouseURXVT, "?1015h"},
+		{modeMousePixels, "?1016h"},
+		{modePaste, "?2004h"},
+		{modeInsert, "4h"},
+		{modeNewLine, "20h"},
 	} {
 		if t.modes&m.bit != 0 {
 			b = append(b, "\x1b["...)

@@ -17,7 +17,6 @@ type editor struct {
 	before  string  // the lines accepted so far of an unfinished command
 	line    []rune
 	pasting bool
-	paste   []byte // of the bracketed paste that is coming
 	outcome outcome
 	text    string // the command, when accepted
 }

@@ -11,8 +11,7 @@ import (
 type stream struct {
 	grid  *grid
 	osc   func(string) // the text of an OSC, called at its place in the stream
-	bell  func()
-	paste bool // bracketed paste is on (DECSET 2004)
+	paste bool         // bracketed paste is on (DECSET 2004)
 	held  []byte
 }
 
