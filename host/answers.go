@@ -10,10 +10,13 @@ const (
 	// withheldPause and withheldTries bound how long an answer waits for its
 	// program to read single characters: it asks first and sets the mode then.
 	withheldPause = 10 * time.Millisecond
-	withheldTries = 20
+	withheldTries = 200
 	// builtinTries is how long a shell that is in front itself must go on to read
-	// characters before it counts as a builtin that waits, and not as the line editor.
-	builtinTries = 4
+	// characters before it counts as a builtin that waits, and not as the line
+	// editor after a command whose end was not read yet. A loaded machine takes
+	// its time; with no command said to run, there is no such doubt.
+	builtinTries = 50
+	hookTries    = 4
 	maxWithheld  = 4 << 10
 )
 
@@ -26,13 +29,15 @@ func (s *session) reply(answers []byte) {
 	if len(answers) == 0 && len(s.withheld) == 0 {
 		return
 	}
+	if len(s.withheld) == 0 {
+		s.tries = 0 // also when the timer of answers that were dropped still runs
+	}
 	s.withheld = append(s.withheld, answers...)
 	if !s.readsKeys() {
 		if len(s.withheld) > maxWithheld || s.atPrompt() {
 			s.withheld = nil
 		}
 		if len(s.withheld) > 0 && s.waiting == nil {
-			s.tries = 0
 			s.waiting = time.AfterFunc(withheldPause, s.replyLater)
 		}
 		return
@@ -53,12 +58,24 @@ func (s *session) replyLater() {
 	switch {
 	case err != nil || s.tries > withheldTries:
 		s.withheld = nil
-	case s.readsKeys() || !f.canonical && s.tries >= builtinTries && s.marks.machine.Seen():
+	case s.readsKeys() || !f.canonical && s.tries >= s.doubt():
 		s.input.reply(s.withheld)
 		s.withheld = nil
 	default:
 		s.waiting = time.AfterFunc(withheldPause, s.replyLater)
 	}
+}
+
+// doubt is after how many tries a shell that reads characters counts as a
+// builtin or a hook that waits. mu is held.
+func (s *session) doubt() int {
+	switch {
+	case s.marks.machine.Last().State == terminal.Running:
+		return builtinTries
+	case s.marks.nonce:
+		return hookTries
+	}
+	return withheldTries + 1 // never: nothing tells when a command of such a shell ends
 }
 
 // readsKeys reports whether the program that is in front reads characters now.
