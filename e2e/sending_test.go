@@ -23,8 +23,7 @@ func TestKeysAreKeysAndTextIsText(t *testing.T) { // B35
 		for _, text := range []string{"Enter", "C-c", "-n foo", "-l"} {
 			s.text(text)
 			s.until("text", text, 5*time.Second)
-			s.keys("ctrl_c")
-			s.until("prompt", "", 5*time.Second)
+			s.interrupt()
 		}
 		f := s.c.try("send_keys", with(s, map[string]any{"keys": []string{"enter", "nosuchkey"}}), nil)
 		if f == nil || f.Code != "invalid_argument" || !strings.Contains(f.Message+f.Hint, "enter") {
@@ -109,8 +108,7 @@ func TestViCommandModeRunsTheCommandOrRefuses(t *testing.T) { // B41
 		} else if f.Code != "session_not_ready" {
 			t.Errorf("refused as %s", f.Code)
 		}
-		s.keys("ctrl_c")
-		s.until("prompt", "", 5*time.Second)
+		s.interrupt()
 		s.keys("escape") // an empty line, in command mode
 		s.until("quiet", "", 5*time.Second)
 		if f := s.c.try("run_command", with(s, map[string]any{"command": "echo ok"}), &r); f == nil {

@@ -169,6 +169,21 @@ func (s *session) keys(keys ...string) {
 	s.c.call("send_keys", with(s, map[string]any{"keys": keys}), nil)
 }
 
+// interrupt presses Ctrl-C until a fresh prompt stands: a line editor that is
+// about to act on another key may keep it back until the next.
+func (s *session) interrupt() {
+	s.t.Helper()
+	for range 4 {
+		s.keys("ctrl_c")
+		var r struct{ Sessions []struct{ Matched bool } }
+		s.c.call("wait_session", map[string]any{"session_ids": []string{s.ID}, "until": "prompt", "timeout_seconds": 2}, &r)
+		if len(r.Sessions) == 1 && r.Sessions[0].Matched {
+			return
+		}
+	}
+	s.t.Fatalf("%s: Ctrl-C brings no prompt:\n%s", s.shell, s.read("all").Content)
+}
+
 func (s *session) text(text string) {
 	s.t.Helper()
 	s.c.call("send_text", with(s, map[string]any{"text": text}), nil)

@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"termpilot/terminal"
@@ -205,7 +206,32 @@ func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
 	case len(a.untyped) > 0:
 		a.sent = now
 		a.typeNext(ctx)
+	case p.Command != "" && !endsAlike(p.Command, a.run.Command) && now.Sub(a.sent) < tracePatience:
+		return // the line editor is still taking the text in
 	case p.State == terminal.Editing && (p.Typed == terminal.Yes || p.Command != ""), p.State == terminal.Continuation:
 		a.settle(Continues, "", "the shell has not taken the line: it wants more of an unfinished command")
 	}
+}
+
+// endsAlike reports whether a command line, as a terminal shows it, ends as the
+// text that was typed. Blanks do not count: line editors indent and wrap.
+func endsAlike(shown, typed string) bool {
+	const enough = 64
+	i, j := len(shown), len(typed)
+	for n := 0; n < enough; n++ {
+		i, j = skipBlanks(shown, i), skipBlanks(typed, j)
+		if j == 0 {
+			return true
+		}
+		if i == 0 || shown[i-1] != typed[j-1] {
+			return false
+		}
+		i, j = i-1, j-1
+	}
+	return true
+}
+
+// skipBlanks returns where text[:end] ends without the blanks at its end.
+func skipBlanks(text string, end int) int {
+	return len(strings.TrimRight(text[:end], " \t\r\n"))
 }
