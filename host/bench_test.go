@@ -26,6 +26,7 @@ func BenchmarkTrueThroughTheAPI(b *testing.B) {
 		c.send(id, "true\r")
 		c.awaitEnd(id)
 		c.awaitPrompt(id)
+		c.seen = c.seen[:0] // the starts, which would have to be passed over each time
 	}
 }
 
