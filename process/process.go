@@ -54,19 +54,18 @@ type TTY struct {
 	Canonical bool // the program gets whole lines
 }
 
-// Name returns the name of a process's program without path or login dash:
-// the system's, or its whole form from the command line where the system cut it.
-func Name(pid int) (string, error) {
-	p, err := Lookup(pid)
-	if err != nil {
-		return "", err
-	}
-	if len(p.Argv) > 0 {
-		if whole := strings.TrimPrefix(filepath.Base(p.Argv[0]), "-"); len(p.Name) >= 15 && strings.HasPrefix(whole, p.Name) {
-			return whole, nil
+// isCut reports whether the system may have cut a program's name.
+func isCut(name string) bool { return len(name) >= 15 }
+
+// programName is a program's name without path or login dash: the system's, or
+// its whole form from the command line where the system cut it.
+func programName(name string, argv []string) string {
+	if isCut(name) && len(argv) > 0 {
+		if whole := strings.TrimPrefix(filepath.Base(argv[0]), "-"); strings.HasPrefix(whole, name) {
+			return whole
 		}
 	}
-	return strings.TrimPrefix(p.Name, "-"), nil
+	return strings.TrimPrefix(name, "-")
 }
 
 // args cuts a command line, each of whose words ends with NUL, as the system hands it out.

@@ -39,6 +39,12 @@ func Lookup(pid int) (Process, error) {
 	return p, nil
 }
 
+// comm is a process's name as the system keeps it.
+func comm(k unix.KinfoProc) string {
+	name, _, _ := bytes.Cut(k.Proc.P_comm[:], []byte{0})
+	return string(name)
+}
+
 // Foreground returns the foreground process group of the terminal that a process
 // runs on. ErrGone when there is no such process, ErrNoTTY when it has no
 // terminal, or its terminal no foreground group.
@@ -51,6 +57,38 @@ func Foreground(shellPID int) (pgid int, err error) {
 		return 0, fmt.Errorf("foreground of process %d: %w", shellPID, err)
 	}
 	return int(k.Eproc.Tpgid), nil
+}
+
+// Front returns the foreground process group of the terminal that a process runs
+// on, as Foreground does, and the name of the group's leader, as Name does; ""
+// when the leader is gone or may not be looked at.
+func Front(shellPID int) (pgid int, name string, err error) {
+	pgid, err = Foreground(shellPID)
+	if err != nil {
+		return 0, "", err
+	}
+	if name, err = Name(pgid); err != nil {
+		name = ""
+	}
+	return pgid, name, nil
+}
+
+// Name returns the name of a process's program without path or login dash:
+// the system's, or its whole form from the command line where the system cut
+// it. ErrGone when there is no such process.
+func Name(pid int) (string, error) {
+	k, err := kinfo(pid)
+	if err != nil {
+		return "", fmt.Errorf("name of process %d: %w", pid, err)
+	}
+	if name := comm(k); !isCut(name) {
+		return programName(name, nil), nil
+	}
+	p, err := Lookup(pid)
+	if err != nil {
+		return "", err
+	}
+	return programName(p.Name, p.Argv), nil
 }
 
 // Terminal returns the path of the terminal that a process runs on. ErrNoTTY
@@ -130,10 +168,9 @@ func kinfo(pid int) (unix.KinfoProc, error) {
 
 // describe adds what kinfo_proc does not say. What may not be read is left empty.
 func describe(k unix.KinfoProc) Process {
-	name, _, _ := bytes.Cut(k.Proc.P_comm[:], []byte{0})
 	p := Process{
 		PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid),
-		Name: string(name), Start: time.Unix(k.Proc.P_starttime.Unix()), State: Running,
+		Name: comm(k), Start: time.Unix(k.Proc.P_starttime.Unix()), State: Running,
 	}
 	switch k.Proc.P_stat {
 	case stateStop:

@@ -134,6 +134,9 @@ func (p *person) foreground(name string) (pid int) {
 		}
 		got, err := Name(group)
 		pid = group
+		if front, of, err := Front(p.shell); err == nil && front == group && of != got {
+			p.Fatalf("in front is %d, named %q and %q", front, got, of)
+		}
 		return err == nil && got == name
 	})
 	return pid
@@ -346,6 +349,12 @@ func TestWhatIsNoTerminalIsSaidToBeNone(t *testing.T) {
 		if _, err := Foreground(pid); !errors.Is(err, ErrGone) {
 			t.Errorf("foreground of %d: %v", pid, err)
 		}
+		if _, _, err := Front(pid); !errors.Is(err, ErrGone) {
+			t.Errorf("front of %d: %v", pid, err)
+		}
+		if _, err := Name(pid); !errors.Is(err, ErrGone) {
+			t.Errorf("name of %d: %v", pid, err)
+		}
 	}
 }
 
@@ -370,9 +379,21 @@ func BenchmarkForeground(b *testing.B) {
 	}
 }
 
+func BenchmarkFront(b *testing.B) {
+	for b.Loop() {
+		_, _, _ = Front(os.Getpid())
+	}
+}
+
 func BenchmarkLookup(b *testing.B) {
 	for b.Loop() {
 		_, _ = Lookup(os.Getpid())
+	}
+}
+
+func BenchmarkName(b *testing.B) {
+	for b.Loop() {
+		_, _ = Name(os.Getpid())
 	}
 }
 

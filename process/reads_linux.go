@@ -58,11 +58,12 @@ func (s stat) reads(device uint64) (reads, known bool) {
 	if err != nil {
 		return false, false
 	}
+	var room [512]byte
 	for i, thread := range threads {
 		if i == maxThreads {
 			break
 		}
-		line, err := read(s.file("task/"+strconv.Itoa(thread)+"/syscall"), 512)
+		line, err := readInto(room[:], s.file("task/"+strconv.Itoa(thread)+"/syscall"))
 		if err != nil {
 			continue
 		}

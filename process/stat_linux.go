@@ -27,9 +27,17 @@ func parseStat(line []byte) (stat, error) {
 		return stat{}, errStat
 	}
 	s := stat{name: string(line[open+1 : end])}
-	fields := bytes.Fields(line[end+1:])
 	// state ppid pgrp session tty_nr tpgid … starttime: fields 3 to 8, and 22
-	if len(fields) < 20 || len(fields[0]) != 1 {
+	var fields [20][]byte
+	n := 0
+	for f := range bytes.FieldsSeq(line[end+1:]) {
+		if n == len(fields) {
+			break
+		}
+		fields[n] = f
+		n++
+	}
+	if n < len(fields) || len(fields[0]) != 1 {
 		return stat{}, errStat
 	}
 	s.state = fields[0][0]

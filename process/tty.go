@@ -3,9 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,12 +33,11 @@ func terminalDevice(tty string) (uint64, error) {
 	if !strings.HasPrefix(tty, "/dev/") {
 		return 0, ErrNoTTY
 	}
-	info, err := os.Stat(tty)
-	if err != nil {
+	var s unix.Stat_t
+	if err := unix.Stat(tty, &s); err != nil {
 		return 0, noTTY(err)
 	}
-	s, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || info.Mode()&os.ModeCharDevice == 0 {
+	if s.Mode&unix.S_IFMT != unix.S_IFCHR {
 		return 0, ErrNoTTY
 	}
 	return uint64(s.Rdev), nil //nolint:unconvert // int32 on macOS
