@@ -37,7 +37,7 @@ type client struct {
 // serveClient talks to one client until it leaves, breaks the protocol, or
 // falls too far behind. It returns after all that it started has stopped.
 func (h *server) serveClient(conn *net.UnixConn) {
-	ws, err := upgrade(conn)
+	ws, wire, err := upgrade(conn)
 	if err != nil {
 		_ = conn.Close()
 		h.log.Debug("client refused", "error", err)
@@ -47,9 +47,10 @@ func (h *server) serveClient(conn *net.UnixConn) {
 		host: h, out: newOutbox(func() { _ = ws.Close() }), slow: make(chan struct{}, maxSlow),
 		subscriptions: map[subscription]modes{},
 	}
+	wire.idle = c.out.wake // answers to requests that came together go out together
 	h.hub.add(c)
 	c.wg.Go(func() {
-		c.write(ws)
+		c.write(ws, wire)
 		_ = ws.Close() // ends the reading, too
 	})
 	c.read(ws)
@@ -61,14 +62,21 @@ func (h *server) serveClient(conn *net.UnixConn) {
 	c.wg.Wait()
 }
 
-func (c *client) write(ws *websocket.Conn) {
+func (c *client) write(ws *websocket.Conn, wire *wire) {
 	for {
-		message, ok := c.out.take()
+		burst, ok := c.out.take()
 		if !ok {
 			return
 		}
 		_ = ws.SetWriteDeadline(time.Now().Add(writePatience))
-		if err := ws.WriteMessage(websocket.BinaryMessage, message); err != nil {
+		wire.hold()
+		for i, message := range burst {
+			if err := ws.WriteMessage(websocket.BinaryMessage, message); err != nil {
+				return
+			}
+			burst[i] = nil
+		}
+		if err := wire.release(); err != nil {
 			return
 		}
 	}
@@ -117,6 +125,7 @@ func (c *client) answer(in *api.ClientOriginatedMessage) {
 	c.wg.Go(func() {
 		defer func() { <-c.slow }()
 		c.handle(in.GetId(), row, body)
+		c.out.wake()
 	})
 }
 
@@ -152,7 +161,7 @@ func (c *client) reply(id int64, body proto.Message, err error) {
 		c.host.log.Error("an answer cannot be encoded", "error", err)
 		return
 	}
-	c.out.add(data)
+	c.out.later(data) // the reader wakes it before it waits for the next request
 }
 
 // answerField finds the envelope's field for a kind of answer.

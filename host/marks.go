@@ -167,7 +167,7 @@ func (s *session) tellHeldLate() {
 }
 
 func (s *session) tellPrompt(mode api.PromptMonitorMode, p shellint.Prompt, fill func(*api.PromptNotification)) {
-	s.host.hub.publish(prompts(mode, s.id), func() *api.Notification {
+	s.tell(prompts(mode, s.id), func() *api.Notification {
 		n := &api.PromptNotification{Session: &s.id, UniquePromptId: ptr(s.promptGUID(p.ID))}
 		fill(n)
 		return &api.Notification{PromptNotification: n}

@@ -60,6 +60,8 @@ type session struct {
 	waiting    *time.Timer  // looks again whether one can
 	tries      int
 	over       bool // the last output has been drawn
+	drawing    bool // what is told goes out together, when the drawing is done
+	owed       bool // there is such
 }
 
 // placed is where a session was put when it was made.
@@ -142,6 +144,8 @@ func (s *session) drain(buf []byte) {
 func (s *session) draw(output []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drawing = true
+	defer s.sendTold()
 	defer s.survive()
 	s.lastOutput = time.Now()
 	_, _ = s.term.Write(output)
@@ -151,6 +155,24 @@ func (s *session) draw(output []byte) {
 		v.show(output)
 	}
 	s.drawn()
+}
+
+// tell passes a notification on to the clients that want it. mu is held.
+func (s *session) tell(wants func(*client) bool, build func() *api.Notification) {
+	if !s.drawing {
+		s.host.hub.publish(wants, build)
+		return
+	}
+	s.owed = s.host.hub.later(wants, build) || s.owed
+}
+
+// sendTold lets go what was told in a drawing. mu is held.
+func (s *session) sendTold() {
+	s.drawing = false
+	if s.owed {
+		s.owed = false
+		s.host.hub.wake()
+	}
 }
 
 // survive replaces an emulator that panicked by a fresh one: a fault of ours in
@@ -224,7 +246,7 @@ func (s *session) tellScreen() {
 		return
 	}
 	s.shown = generation
-	s.host.hub.publish(wants, func() *api.Notification {
+	s.tell(wants, func() *api.Notification {
 		return &api.Notification{ScreenUpdateNotification: &api.ScreenUpdateNotification{Session: &s.id}}
 	})
 	s.update = time.AfterFunc(frame, func() {

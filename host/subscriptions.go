@@ -54,9 +54,25 @@ func (h *hub) count() int {
 	return len(h.clients)
 }
 
-// publish sends a notification to every client that wants it. It is built and
-// encoded once, and only when somebody does.
+// publish sends a notification to every client that wants it.
 func (h *hub) publish(wants func(*client) bool, build func() *api.Notification) {
+	if h.later(wants, build) {
+		h.wake()
+	}
+}
+
+// wake sends what was left for later.
+func (h *hub) wake() {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for c := range h.clients {
+		c.out.wake()
+	}
+}
+
+// later queues a notification for every client that wants it. It is built and
+// encoded once, and only when somebody does: then it is true, and wake is owed.
+func (h *hub) later(wants func(*client) bool, build func() *api.Notification) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	var message []byte
@@ -67,8 +83,9 @@ func (h *hub) publish(wants func(*client) bool, build func() *api.Notification) 
 		if message == nil {
 			message = notice(build())
 		}
-		c.out.add(message)
+		c.out.later(message)
 	}
+	return message != nil
 }
 
 // wanted reports whether any client wants it.

@@ -37,13 +37,14 @@ const (
 // upgrade turns a fresh connection into a WebSocket, checking in the order of
 // the API's own server. A refused client gets a bare status line. The socket
 // authenticates: a peer of the same user needs no cookie, and any is accepted.
-func upgrade(conn *net.UnixConn) (*websocket.Conn, error) {
+func upgrade(conn *net.UnixConn) (*websocket.Conn, *wire, error) {
 	_ = conn.SetDeadline(time.Now().Add(upgradePatience))
-	in := bufio.NewReaderSize(conn, maxHeaderLine)
+	w := &wire{Conn: conn}
+	in := bufio.NewReaderSize(w, maxHeaderLine)
 	line, headers, err := readHead(in)
-	refuse := func(r refusal) (*websocket.Conn, error) {
+	refuse := func(r refusal) (*websocket.Conn, *wire, error) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 "+string(r)+"\r\n\r\n")
-		return nil, fmt.Errorf("upgrade refused: %s", r)
+		return nil, nil, fmt.Errorf("upgrade refused: %s", r)
 	}
 	if err != nil {
 		return refuse(badRequest)
@@ -69,13 +70,13 @@ func upgrade(conn *net.UnixConn) (*websocket.Conn, error) {
 		CheckOrigin:  func(*http.Request) bool { return true }, // checked above
 		Error:        func(http.ResponseWriter, *http.Request, int, error) {},
 	}
-	ws, err := up.Upgrade(&hijacked{conn: conn, in: in}, request, answer)
+	ws, err := up.Upgrade(&hijacked{conn: w, in: in}, request, answer)
 	if err != nil {
 		return refuse(badRequest)
 	}
 	_ = conn.SetDeadline(time.Time{})
 	ws.SetReadLimit(maxFrame)
-	return ws, nil
+	return ws, w, nil
 }
 
 // readHead reads a request line and headers, names in lower case, values

@@ -53,7 +53,8 @@ func (s *session) tellChange(name, before string, known bool, value string) {
 		return
 	}
 	s.told[name] = value
-	s.host.tellVariable(api.VariableScope_SESSION, s.id, name, value)
+	scope := api.VariableScope_SESSION
+	s.tell(variable(scope, s.id, name), func() *api.Notification { return variableChanged(scope, s.id, name, value) })
 }
 
 // settledName reports whether a job variable does not depend on the job now: a
@@ -108,17 +109,7 @@ func (s *session) variableLocked(name string) string {
 	case "termpilot.prompt":
 		return encode(raw(s.promptView()))
 	case "path", "hostname", "username":
-		user, host, dir := s.marks.machine.Where()
-		if dir == "" && name == "path" {
-			dir = s.jobFolder()
-		}
-		if user == "" {
-			user = lookup(s.program.env, "USER")
-		}
-		if host == "" {
-			host = hostname()
-		}
-		return encode(textOrNil(map[string]string{"path": dir, "hostname": host, "username": user}[name]))
+		return encode(textOrNil(s.whereLocked(name)))
 	}
 	if strings.HasPrefix(name, "tab.") {
 		return "null" // may lead back to a session, whose lock is held
@@ -126,11 +117,32 @@ func (s *session) variableLocked(name string) string {
 	return s.variable(name)
 }
 
+// whereLocked is the variable path, hostname or username: the shell's own word,
+// else what the system says. mu is held.
+func (s *session) whereLocked(name string) string {
+	user, host, dir := s.marks.machine.Where()
+	switch {
+	case name == "path" && dir == "":
+		return s.jobFolder()
+	case name == "path":
+		return dir
+	case name == "hostname" && host == "":
+		return hostname()
+	case name == "hostname":
+		return host
+	case user == "":
+		return lookup(s.program.env, "USER")
+	}
+	return user
+}
+
 // tellVariable tells a changed variable to those who watch it.
 func (h *server) tellVariable(scope api.VariableScope, identifier, name, value string) {
-	h.hub.publish(variable(scope, identifier, name), func() *api.Notification {
-		return &api.Notification{VariableChangedNotification: &api.VariableChangedNotification{
-			Scope: &scope, Identifier: &identifier, Name: &name, JsonNewValue: &value,
-		}}
-	})
+	h.hub.publish(variable(scope, identifier, name), func() *api.Notification { return variableChanged(scope, identifier, name, value) })
+}
+
+func variableChanged(scope api.VariableScope, identifier, name, value string) *api.Notification {
+	return &api.Notification{VariableChangedNotification: &api.VariableChangedNotification{
+		Scope: &scope, Identifier: &identifier, Name: &name, JsonNewValue: &value,
+	}}
 }

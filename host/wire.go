@@ -1,6 +1,7 @@
 package host
 
 import (
+	"net"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -15,7 +16,64 @@ const (
 	maxBacklogCount = 8192
 	// roomToAnswer is how little must wait before a client's next request is taken.
 	roomToAnswer = 1 << 20
+	// maxBurst is how much is gathered into one write.
+	maxBurst = 64 << 10
 )
+
+// wire is a client's connection. Writes between hold and release are kept and
+// go out together: a system call and a wake-up of the client for each message
+// would cost more than the messages.
+type wire struct {
+	net.Conn
+	idle func() // called before a reading that may wait
+
+	mu      sync.Mutex
+	holding bool
+	kept    []byte
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if w.idle != nil {
+		w.idle()
+	}
+	return w.Conn.Read(p)
+}
+
+// Write sends p, or keeps it while the wire is held and that is not much.
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.holding && len(w.kept)+len(p) <= 2*maxBurst {
+		w.kept = append(w.kept, p...)
+		return len(p), nil
+	}
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	return w.Conn.Write(p)
+}
+
+func (w *wire) hold() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.holding = true
+}
+
+func (w *wire) release() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.holding = false
+	return w.flush()
+}
+
+func (w *wire) flush() error {
+	if len(w.kept) == 0 {
+		return nil
+	}
+	_, err := w.Conn.Write(w.kept)
+	w.kept = w.kept[:0]
+	return err
+}
 
 // outbox is the queue of messages to one client. Nobody who adds to it waits.
 type outbox struct {
@@ -34,8 +92,25 @@ func newOutbox(drop func()) *outbox {
 	return o
 }
 
-// add queues a message. false when the client is, or is to be, dropped.
+// add queues a message and has it sent. false when the client is, or is to be, dropped.
 func (o *outbox) add(message []byte) bool {
+	ok := o.later(message)
+	o.wake()
+	return ok
+}
+
+// wake has what is queued sent.
+func (o *outbox) wake() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.messages) > 0 {
+		o.changed.Broadcast()
+	}
+}
+
+// later is add without having the message sent: the caller wakes the outbox
+// when it has said all, so that it goes out at once.
+func (o *outbox) later(message []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -53,12 +128,12 @@ func (o *outbox) add(message []byte) bool {
 	}
 	o.messages = append(o.messages, message)
 	o.size += len(message)
-	o.changed.Broadcast()
 	return true
 }
 
-// take waits for the next message; false when the outbox is closed.
-func (o *outbox) take() ([]byte, bool) {
+// take waits for messages and returns as many as go out together, in order;
+// false when the outbox is closed.
+func (o *outbox) take() ([][]byte, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.messages) == 0 && !o.closed {
@@ -67,18 +142,27 @@ func (o *outbox) take() ([]byte, bool) {
 	if o.closed {
 		return nil, false
 	}
-	m := o.messages[0]
-	o.messages[0] = nil
-	o.messages = o.messages[1:]
-	o.size -= len(m)
+	n, size := 0, 0
+	for n < len(o.messages) && (n == 0 || size+len(o.messages[n]) <= maxBurst) {
+		size += len(o.messages[n])
+		n++
+	}
+	burst := o.messages[:n:n]
+	if o.messages = o.messages[n:]; len(o.messages) == 0 {
+		o.messages = nil
+	}
+	o.size -= size
 	o.changed.Broadcast()
-	return m, true
+	return burst, true
 }
 
 // room waits until so little is queued that another request may be answered.
 func (o *outbox) room() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.size > roomToAnswer {
+		o.changed.Broadcast() // what was queued to go out later goes now
+	}
 	for o.size > roomToAnswer && !o.closed {
 		o.changed.Wait()
 	}
