@@ -131,7 +131,10 @@ func withLive(p terminal.Prompt, live livePrompt) terminal.Prompt {
 	}
 	p.Touched, p.Paste = terminal.KnownOf(live.Touched), terminal.KnownOf(live.Paste)
 	if p.State == terminal.Editing || p.State == terminal.Continuation {
-		p.Typed = terminal.KnownOf(live.Typed)
+		p.Typed = terminal.Unknown
+		if live.Typed != nil {
+			p.Typed = terminal.KnownOf(*live.Typed)
+		}
 	}
 	return p
 }

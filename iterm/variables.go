@@ -111,7 +111,7 @@ func number(s string) int {
 type livePrompt struct {
 	ID      string `json:"id"`
 	State   string `json:"state"`
-	Typed   bool   `json:"typed"`
+	Typed   *bool  `json:"typed"` // nil: the host cannot tell
 	Touched bool   `json:"touched"`
 	Paste   bool   `json:"paste"`
 }

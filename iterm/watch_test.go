@@ -225,6 +225,7 @@ func TestTheHostTellsMoreOfAPrompt(t *testing.T) { // ITERM-46
 	}{
 		{"of this moment", `{"id":"P","state":"editing","typed":true,"touched":true,"paste":true}`, terminal.Editing, terminal.Yes, terminal.Yes},
 		{"continued", `{"id":"P","state":"continuation","typed":false,"touched":true,"paste":false}`, terminal.Continuation, terminal.No, terminal.No},
+		{"that cannot be told", `{"id":"P","state":"editing","typed":null,"touched":true,"paste":true}`, terminal.Editing, terminal.Unknown, terminal.Yes},
 		{"of another prompt", `{"id":"Q","state":"editing","typed":false}`, terminal.Editing, terminal.Unknown, terminal.Unknown},
 		{"of a later moment", `{"id":"P","state":"running","typed":false}`, terminal.Editing, terminal.Unknown, terminal.Unknown},
 		{"not to be read", `[1]`, terminal.Editing, terminal.No, terminal.Unknown},
