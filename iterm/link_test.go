@@ -121,7 +121,7 @@ func TestALongTextIsOneFrame(t *testing.T) { // ITERM-3
 func TestAServerThatDoesNotAnswerCostsTheDeadlineAndNoMore(t *testing.T) { // ITERM-7
 	s := newFakeServer(t, newWorld(1))
 	s.handle = func(_ *fakeConn, m *api.ClientOriginatedMessage) bool { return m.GetSendTextRequest() != nil }
-	c := s.client(Options{Deadline: 50 * time.Millisecond})
+	c := s.client(Options{Deadline: 300 * time.Millisecond}) // time enough to connect on a busy machine
 	err := c.Send(t.Context(), sid(1), []byte("x"))
 	wantCode(t, err, fault.Deadline)
 	if !strings.Contains(err.Error(), "unknown") {
@@ -145,8 +145,13 @@ func TestALateAnswerIsNotTakenForAnother(t *testing.T) { // ITERM-7
 		late <- func() { c.answer(m, s.world.answer(c, m)) }
 		return true
 	}
-	c := s.client(Options{Deadline: 50 * time.Millisecond})
-	wantCode(t, c.Send(t.Context(), sid(1), []byte("slow")), fault.Deadline)
+	c := s.client(Options{})
+	if _, err := c.Sessions(t.Context()); err != nil { // connected: the deadline is for the answer alone
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	wantCode(t, c.Send(ctx, sid(1), []byte("slow")), fault.Deadline)
 	(<-late)()
 	wantCode(t, c.Send(t.Context(), sid(9), []byte("fast")), fault.SessionNotFound)
 }
