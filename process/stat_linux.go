@@ -37,7 +37,7 @@ func parseStat(line []byte) (stat, error) {
 		fields[n] = f
 		n++
 	}
-	if n < len(fields) || len(fields[0]) != 1 {
+	if n < len(fields) || len(fields[0]) != 1 || fields[0][0] <= ' ' || fields[0][0] > '~' {
 		return stat{}, errStat
 	}
 	s.state = fields[0][0]

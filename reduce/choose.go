@@ -232,10 +232,16 @@ func (t *table) lastChars(most int) {
 		}
 		most -= n + 1
 	}
-	for i := range t.lines { // no blank lines at the front
-		if l := &t.lines[i]; l.keep && strings.TrimRight(l.text, " \t") != "" {
-			break
+	// No marker stands between blank lines now: none at the front, and at most
+	// one together.
+	blank := true
+	for i := range t.lines {
+		l := &t.lines[i]
+		if !l.keep {
+			continue
 		}
-		t.lines[i].keep = false
+		was := blank
+		blank = strings.TrimRight(l.text, " \t") == ""
+		l.keep = !blank || !was
 	}
 }
