@@ -34,7 +34,6 @@ const (
 	CursorInvalid      Code = "cursor_invalid"      // the cursor was not made by this server, or belongs to another session
 	ProfileNotFound    Code = "profile_not_found"   // no profile has this name
 	WindowNotFound     Code = "window_not_found"    // no window has this id
-	TabNotFound        Code = "tab_not_found"       // no tab has this id
 	ShellNotFound      Code = "shell_not_found"     // the shell or program to start does not exist
 	BackendUnavailable Code = "backend_unavailable" // the terminal backend cannot be reached
 	Refused            Code = "backend_refused"     // the backend answered that it will not do this

@@ -53,7 +53,7 @@ func exitCode(err error) int {
 	switch fault.CodeOf(err) {
 	case fault.NotReady, fault.Busy, fault.NoIntegration, fault.Unverified, fault.Blocked, fault.NotAllowed, fault.Refused:
 		return exitRefused
-	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.TabNotFound, fault.NoCurrentSession:
+	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.NoCurrentSession:
 		return exitGone
 	case fault.Deadline:
 		return exitTimeout

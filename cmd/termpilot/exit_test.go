@@ -16,7 +16,7 @@ func TestFaultsEndWithTheCodesOfTheTable(t *testing.T) { // CLI-3
 		fault.NotReady: exitRefused, fault.Busy: exitRefused, fault.NoIntegration: exitRefused, fault.Unverified: exitRefused,
 		fault.Blocked: exitRefused, fault.NotAllowed: exitRefused, fault.Refused: exitRefused,
 		fault.SessionNotFound: exitGone, fault.SessionEnded: exitGone, fault.RunNotFound: exitGone,
-		fault.WindowNotFound: exitGone, fault.TabNotFound: exitGone, fault.NoCurrentSession: exitGone,
+		fault.WindowNotFound: exitGone, fault.NoCurrentSession: exitGone,
 		fault.Deadline: exitTimeout, fault.InvalidArgument: exitUsage, fault.TooLarge: exitUsage,
 		fault.Storage: exitFailed, fault.Internal: exitFailed, fault.BackendUnavailable: exitFailed,
 	} {
