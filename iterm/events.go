@@ -102,14 +102,20 @@ func (s *state) promptChanged(n *api.PromptNotification) {
 			ID: id, State: terminal.Running, Command: r.command,
 		})})
 	case *api.PromptNotification_CommandEnd:
-		status := int(e.CommandEnd.GetStatus())
-		p := terminal.Prompt{ID: id, State: terminal.Finished, Exit: &status}
+		p := terminal.Prompt{ID: id, State: terminal.Finished}
+		if status := int(e.CommandEnd.GetStatus()); e.CommandEnd.Status != nil && status != unknownStatus {
+			p.Exit = &status
+		}
 		if id == r.commandID {
 			p.Command = r.command
 		}
 		s.push(r.id, terminal.Event{Kind: terminal.Ended, Prompt: r.complete(p)})
 	}
 }
+
+// unknownStatus is what our host tells in COMMAND_END, which has to tell one,
+// of a command whose end mark had no status. No shell has it: theirs are 0 to 255.
+const unknownStatus = -1
 
 // complete adds to a prompt what the variables of its session tell of it.
 func (r *record) complete(p terminal.Prompt) terminal.Prompt {

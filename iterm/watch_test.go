@@ -59,7 +59,7 @@ func TestEventsCarryWhatANotificationTells(t *testing.T) { // ITERM-40, ITERM-41
 	events := watch(t, c, sid(1))
 	for _, n := range []*api.Notification{
 		commandStarted(guid(2), "OTHER", "not mine"), commandStarted(guid(1), "P1", "make"), screenUpdated(guid(1)), screenUpdated(guid(1)),
-		commandEnded(guid(1), "P1", -1), promptShown(guid(1), "P2"), commandStarted(guid(1), "", ""), commandEnded(guid(1), "P1", 3), terminated(guid(1)),
+		commandEnded(guid(1), "P1", -9), promptShown(guid(1), "P2"), commandStarted(guid(1), "", ""), commandEnded(guid(1), "P1", -1), terminated(guid(1)),
 	} {
 		s.notifyAll(n)
 	}
@@ -79,11 +79,14 @@ func TestEventsCarryWhatANotificationTells(t *testing.T) { // ITERM-40, ITERM-41
 	if p := at(terminal.Started); p.ID != "P1" || p.State != terminal.Running || p.Command != "make" {
 		t.Errorf("started: %+v", p)
 	}
-	if p := at(terminal.Ended); p.ID != "P1" || p.State != terminal.Finished || p.Exit == nil || *p.Exit != -1 || p.Command != "make" {
+	if p := at(terminal.Ended); p.ID != "P1" || p.State != terminal.Finished || p.Exit == nil || *p.Exit != -9 || p.Command != "make" {
 		t.Errorf("ended: %+v", p)
 	}
 	if p := at(terminal.PromptShown); p.ID != "P2" || p.State != terminal.Editing {
 		t.Errorf("shown: %+v", p)
+	}
+	if p := all[len(all)-2].Prompt; p.State != terminal.Finished || p.Exit != nil {
+		t.Errorf("ended with an unknown status: %+v", p)
 	}
 	if all[len(all)-1].Exit.At.IsZero() { // ITERM-44
 		t.Error("gone has no time")
