@@ -71,6 +71,26 @@ trap 'r=$((r+1))' RETURN
 	}
 }
 
+// What keeps a log of the session puts a pipe before the terminal.
+func TestMarksKeepTheirOrderBehindAPipe(t *testing.T) { // MARK-25, MARK-20
+	s := start(t, "bash", setup{files: map[string]string{".bash_profile": "exec > >(tee -a ~/log) 2>&1\n"}})
+	for range 20 {
+		p, output := s.run("echo one; echo two >&2; (exit 4)")
+		if status(p) != 4 || p.Aborted || output != "one\ntwo\n" {
+			t.Fatalf("got %d %v %q", status(p), p.Aborted, output)
+		}
+	}
+}
+
+func TestAFunctionNamedReturnHidesNoStatus(t *testing.T) { // MARK-25
+	s := start(t, "bash", setup{files: map[string]string{".bash_profile": "return() { echo no; }\nalias if='echo no'\n"}})
+	for range 3 {
+		if p, output := s.run("(exit 5)"); status(p) != 5 || output != "" {
+			t.Errorf("got %d %q", status(p), output)
+		}
+	}
+}
+
 // Those who time commands by a DEBUG trap stop the clock in PROMPT_COMMAND; a
 // hook of ours behind theirs would start it again.
 func TestACommandTimerGoesRight(t *testing.T) { // MARK-36

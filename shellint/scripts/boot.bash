@@ -27,10 +27,6 @@ elif [[ -r ~/.profile ]]; then
 	\builtin . ~/.profile
 fi
 
-if [[ -n ${__termpilot_boot[1]} ]]; then
-	__termpilot_n=(";n=${__termpilot_boot[1]}")
-else
-	__termpilot_n=('')
-fi
+__termpilot_n=("${__termpilot_boot[1]:+;n=${__termpilot_boot[1]}}")
 \builtin . "${__termpilot_boot[0]}/termpilot.bash"
 \builtin unset __termpilot_boot

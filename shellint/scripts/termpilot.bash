@@ -38,11 +38,12 @@ __termpilot_n=("${__termpilot_n-}") # ";n=NONCE", or nothing
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; else __termpilot_old=; fi
 
 # The two hooks. Their output goes nowhere, so that "set -x" and a DEBUG trap
-# that prints show nothing of them: marks go to /dev/tty. "&&:" lets a failed command's status through without ending a "set -e" shell.
-__termpilot_h=('{ __termpilot_first&&:; } >/dev/null 2>&1' '{ __termpilot_final&&:; } >/dev/null 2>&1')
+# that prints show nothing of them: marks go to /dev/tty. Descriptor 9 is meanwhile
+# where the shell prints its prompts. "&&:" lets a failed command's status through without ending a "set -e" shell.
+__termpilot_h=('{ __termpilot_first&&:; } 9>&2 >/dev/null 2>&1' '{ __termpilot_final&&:; } >/dev/null 2>&1')
 if [[ -n $__termpilot_old ]]; then
 	# Only here, outside a function, bash tells and takes the DEBUG trap.
-	__termpilot_h[0]='{ __termpilot_q=$? __termpilot_d= __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_q&&:; } >/dev/null 2>&1'
+	__termpilot_h[0]='{ __termpilot_q=$? __termpilot_d= __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_q&&:; } 9>&2 >/dev/null 2>&1'
 	__termpilot_h[1]='{ builtin eval "${__termpilot_t-}";__termpilot_final&&:; } >/dev/null 2>&1'
 fi
 
@@ -114,10 +115,10 @@ __termpilot_where() {
 __termpilot_hooks() {
 	if [[ -n ${bash_preexec_imported-}${__bp_imported-} ]]; then
 		__termpilot_precmds
-		return 0
+		builtin return 0
 	fi
 	local key="$((__termpilot_quiet < 2)) ${PROMPT_COMMAND[*]-}"
-	[[ $key != "$__termpilot_key" ]] || return 0
+	[[ $key != "$__termpilot_key" ]] || builtin return 0
 	local first=${__termpilot_h[0]} final=${__termpilot_h[1]} nl=$'\n' i last=0 rest= found= text
 	local -a keys
 	[[ -n ${PROMPT_COMMAND[*]+set} ]] || PROMPT_COMMAND=
@@ -166,7 +167,7 @@ __termpilot_hooks() {
 	for i in "${keys[@]}"; do
 		if [[ ${PROMPT_COMMAND[i]-} == "$first"* ]]; then
 			__termpilot_key="$((__termpilot_quiet < 2)) ${PROMPT_COMMAND[*]}"
-			return 0
+			builtin return 0
 		fi
 	done
 	for i in "${keys[@]}"; do
@@ -199,7 +200,7 @@ __termpilot_precmds() {
 		done
 		preexec_functions=(${others[@]+"${others[@]}"} __termpilot_started)
 	fi
-	((__termpilot_i > 1)) || return 0
+	((__termpilot_i > 1)) || builtin return 0
 	for i in "${!PROMPT_COMMAND[@]}"; do
 		text=${PROMPT_COMMAND[i]-}
 		[[ $text == *__termpilot_* ]] || continue
@@ -228,7 +229,8 @@ __termpilot_first() {
 	__termpilot_last=$status
 	if ((__termpilot_i > 0)); then
 		mark=$'\e]133;D'$mark";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
-		{ builtin printf %s "$mark" >/dev/tty; } 2>/dev/null && mark=
+		# Where prompts go through a pipe ("exec > >(tee log) 2>&1"), so does C, and D must not overtake it.
+		[[ ! -p /dev/fd/9 ]] && { builtin printf %s "$mark" >/dev/tty; } 2>/dev/null && mark=
 	else
 		mark=
 	fi
