@@ -17,9 +17,6 @@ func RGB(r, g, b uint8) Color {
 	return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b)
 }
 
-// Default reports whether c is the terminal's own foreground or background.
-func (c Color) Default() bool { return c == 0 }
-
 // Index returns the palette index of c; ok is false for other kinds of colour.
 func (c Color) Index() (n uint8, ok bool) { return uint8(c), c&^0xff == colorIndexed }
 

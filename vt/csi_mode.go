@@ -219,7 +219,7 @@ type Modes struct {
 	AutoWrap          bool
 	Origin            bool
 	Insert            bool
-	NewLine           bool // LNM: line feed implies carriage return, and Enter sends both
+	NewLine           bool // LNM: line feed implies carriage return, and Enter is to send both
 	ReverseScreen     bool
 	BracketedPaste    bool
 	FocusEvents       bool
