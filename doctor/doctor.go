@@ -36,16 +36,16 @@ type Result struct {
 
 // Report is the outcome of several checks, in the order given.
 type Report struct {
-	State   State    `json:"state"` // the worst of the results
+	State   State    `json:"state"` // the worst of the results; Pass when there are none but skipped ones
 	Results []Result `json:"results"`
 }
 
-// Patience is the longest that one check may take before it counts as failed.
+// Patience is how long one check may take: then its context ends.
 const Patience = 5 * time.Second
 
-// Run runs the checks at once and returns when all have answered or run out of
-// [Patience]. A check that gives no answer in time fails; it must end by itself
-// when its context does.
+// Run runs the checks at once, each with a context that ends after [Patience],
+// and returns when all have returned: a check must end when its context does.
+// One that returns no State counts as failed.
 func Run(ctx context.Context, checks []Check) Report {
 	results := make([]Result, len(checks))
 	var wg sync.WaitGroup
@@ -55,6 +55,9 @@ func Run(ctx context.Context, checks []Check) Report {
 			defer cancel()
 			results[i] = c.Run(ctx)
 			results[i].ID = c.ID
+			if results[i].State == "" {
+				results[i].State = Fail
+			}
 		})
 	}
 	wg.Wait()
