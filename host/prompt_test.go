@@ -20,6 +20,25 @@ func (c *apiClient) promptView(id string) promptView {
 	return v
 }
 
+func TestAllPromptsAreToldAtOnce(t *testing.T) { // HOST-88
+	c := newHost(t).connect()
+	idle, busy, plain, closed := c.openReady("bash"), c.openReady("bash"), c.open("sh"), c.openReady("bash")
+	c.send(busy, "sleep 60\r")
+	waitUntil(t, "it runs", func() bool { return c.promptView(busy).State == "running" })
+	c.closeSession(closed, true)
+	r := c.call(&api.VariableRequest{Scope: &api.VariableRequest_App{App: true}, Get: []string{"termpilot.prompts"}}).GetVariableResponse()
+	var all map[string]toldPrompt
+	if len(r.GetValues()) != 1 || json.Unmarshal([]byte(r.GetValues()[0]), &all) != nil || len(all) != 3 {
+		t.Fatalf("got %v", r)
+	}
+	for _, id := range []string{idle, busy, plain} {
+		got, want := all[id], c.variable(id, "termpilot.prompt")
+		if encode(got.promptView) != want || encode(got.Marks) != c.variable(id, "termpilot.marks") {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	}
+}
+
 func (h *testHost) write(name, text string) {
 	h.t.Helper()
 	path := filepath.Join(h.home, name)

@@ -115,7 +115,31 @@ func flatten(m map[string]string, name, value string) {
 	m[name] = text
 }
 
+// promptsVariable is the application variable with the prompts of all live
+// sessions, by id. It is not among those that "*" tells.
+const promptsVariable = "termpilot.prompts"
+
+// toldPrompt is what termpilot.prompts tells of one session.
+type toldPrompt struct {
+	promptView
+	Marks string `json:"marks"`
+}
+
+func (h *server) prompts() map[string]toldPrompt {
+	live := h.everyone()
+	all := make(map[string]toldPrompt, len(live))
+	for _, s := range live {
+		s.mu.Lock()
+		all[s.id] = toldPrompt{s.promptView(), s.marksState()}
+		s.mu.Unlock()
+	}
+	return all
+}
+
 func (h *server) variable(name string) string {
+	if name == promptsVariable {
+		return encode(h.prompts())
+	}
 	if f, ok := appVariables[name]; ok {
 		return encode(f(h))
 	}

@@ -60,8 +60,8 @@ const (
 )
 
 // Client is a terminal reached over the iTerm2 API. It implements
-// [terminal.Backend], [terminal.Ender], [terminal.Broadcaster] and
-// [terminal.Profiler]. Its methods may be called from several goroutines.
+// [terminal.Backend], [terminal.Ender], [terminal.Broadcaster],
+// [terminal.Prompter] and [terminal.Profiler]. Its methods may be called from several goroutines.
 type Client struct {
 	o Options
 
@@ -78,6 +78,7 @@ var (
 	_ terminal.Backend     = (*Client)(nil)
 	_ terminal.Ender       = (*Client)(nil)
 	_ terminal.Broadcaster = (*Client)(nil)
+	_ terminal.Prompter    = (*Client)(nil)
 	_ terminal.Profiler    = (*Client)(nil)
 )
 

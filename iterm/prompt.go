@@ -2,6 +2,7 @@ package iterm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -35,6 +36,58 @@ func (c *Client) Prompt(ctx context.Context, id terminal.ID, promptID string) (t
 		return nil
 	})
 	return p, err
+}
+
+// Prompts returns the last prompts of all live sessions, in one request.
+// Unsupported when the terminal is not termpilot's host.
+func (c *Client) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt, error) {
+	const op = "prompts"
+	var all map[terminal.ID]terminal.Prompt
+	err := c.read(ctx, op, "", func(l *link) error {
+		if err := l.knowTopology(ctx); err != nil {
+			return err
+		}
+		unsupported := &fault.Error{
+			Op: op, Code: fault.Unsupported, Detail: "this terminal tells prompts one by one", Hint: "ask for the prompt of each session",
+		}
+		if !l.state.isOurs() {
+			return unsupported
+		}
+		ask := askAppVariables([]string{appPrompts})
+		if err := l.do(ctx, ask); err != nil {
+			return err
+		}
+		r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+		if err != nil {
+			return err
+		}
+		var told map[terminal.ID]toldPrompt
+		if len(r.GetValues()) != 1 || json.Unmarshal([]byte(r.GetValues()[0]), &told) != nil || told == nil {
+			return unsupported // a host that does not know the variable says null
+		}
+		all = make(map[terminal.ID]terminal.Prompt, len(told))
+		for id, t := range told {
+			if exact(id) {
+				all[id] = t.prompt()
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// toldPrompt is what termpilot.prompts tells of one session.
+type toldPrompt struct {
+	livePrompt
+	Marks string `json:"marks"`
+}
+
+func (t toldPrompt) prompt() terminal.Prompt {
+	state := promptStates[t.State]
+	if t.ID == "" || state == terminal.NoPrompt {
+		return terminal.Prompt{}
+	}
+	return withLive(terminal.Prompt{ID: t.ID, State: state, Marks: marks(t.Marks, true)}, t.livePrompt)
 }
 
 // readPrompt makes a Prompt of the two answers that tell of one.

@@ -33,6 +33,7 @@ const (
 	varExit       = "termpilot.exit"
 
 	appProtocol = "termpilot.protocol"
+	appPrompts  = "termpilot.prompts"
 )
 
 // sessionVariables are read together, in one request per session.

@@ -3,6 +3,7 @@ package iterm
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -242,6 +243,44 @@ func TestTheHostTellsMoreOfAPrompt(t *testing.T) { // ITERM-46
 		if err != nil || p.State != c.state || p.Typed != c.typed || p.Paste != c.paste || p.Marks != terminal.MarksNonce {
 			t.Errorf("%s: got %+v, %v", c.name, p, err)
 		}
+	}
+}
+
+func TestAllPromptsAreToldInOneRequest(t *testing.T) { // ITERM-49
+	w := newWorld(3)
+	w.host = true
+	w.told = `{
+		"` + guid(1) + `": {"id":"P","state":"editing","typed":null,"touched":true,"paste":true,"marks":"nonce"},
+		"` + guid(2) + `": {"id":"Q","state":"running","typed":false,"touched":false,"paste":false,"marks":"plain"},
+		"` + guid(3) + `": {"id":"","state":"none","typed":null,"touched":false,"paste":false,"marks":"starting"},
+		"all": {"id":"R","state":"editing","typed":false,"marks":"nonce"}}`
+	s := newFakeServer(t, w)
+	c := s.client(Options{})
+	want := map[terminal.ID]terminal.Prompt{
+		sid(1): {ID: "P", State: terminal.Editing, Marks: terminal.MarksNonce, Touched: terminal.Yes, Paste: terminal.Yes},
+		sid(2): {ID: "Q", State: terminal.Running, Marks: terminal.MarksPlain, Touched: terminal.No, Paste: terminal.No},
+		sid(3): {},
+	}
+	for range 2 {
+		s.count()
+		got, err := c.Prompts(t.Context())
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+	if n := s.count(); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestATerminalThatTellsNotAllPromptsSaysSo(t *testing.T) { // ITERM-49
+	for name, w := range map[string]*world{"iTerm2": newWorld(1), "an older host": newWorld(1), "nonsense": newWorld(1)} {
+		w.host = name != "iTerm2"
+		if name == "nonsense" {
+			w.told = `[1]`
+		}
+		_, err := newFakeServer(t, w).client(Options{}).Prompts(t.Context())
+		wantCode(t, err, fault.Unsupported)
 	}
 }
 

@@ -19,6 +19,7 @@ type world struct {
 	sessions []*worldSession
 	ended    map[string]string // id → exit, for a world that is termpilot's host
 	host     bool
+	told     string // the host's word for all prompts, as JSON; "": it does not know the variable
 	focus    string // the session that has it
 	domains  []*api.BroadcastDomain
 	subs     []string // "+3 all", "-2 ID": what was subscribed and unsubscribed
@@ -185,6 +186,9 @@ func (w *world) variables(q *api.VariableRequest) *api.VariableResponse {
 		vars := map[string]any{}
 		if w.host {
 			vars["termpilot.protocol"] = 1
+			if w.told != "" {
+				vars[appPrompts] = json.RawMessage(w.told)
+			}
 		}
 		return w.values(q.GetGet(), vars)
 	}

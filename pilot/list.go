@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -34,17 +35,19 @@ func (p *Pilot) Sessions(ctx context.Context, backend string) (Listing, error) {
 		asked = []terminal.Backend{one}
 	}
 	list := Listing{Sessions: []SessionInfo{}, Backends: []BackendInfo{}}
-	var targets []target
+	found := make([][]target, len(asked))
 	for i, a := range askAll(ctx, asked) {
 		list.Backends = append(list.Backends, backendInfo(asked[i], a.err))
 		for _, s := range a.sessions {
 			if p.mayTouch(s.ID) {
-				targets = append(targets, target{backend: asked[i], session: s})
+				found[i] = append(found[i], target{backend: asked[i], session: s})
 			}
 		}
 	}
-	for i, r := range p.readinessOf(ctx, targets) {
-		list.Sessions = append(list.Sessions, sessionInfo(targets[i], r))
+	for i, all := range p.readinessOf(ctx, found) {
+		for k, r := range all {
+			list.Sessions = append(list.Sessions, sessionInfo(found[i][k], r))
+		}
 	}
 	return list, nil
 }
@@ -61,21 +64,55 @@ func (p *Pilot) backend(op, name string) (terminal.Backend, error) {
 	}
 }
 
-// readinessOf judges many sessions, some at a time.
-func (p *Pilot) readinessOf(ctx context.Context, targets []target) []Readiness {
+// readinessOf judges the sessions of several backends, some at a time.
+func (p *Pilot) readinessOf(ctx context.Context, found [][]target) [][]Readiness {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
-	all := make([]Readiness, len(targets))
+	count := 0
+	for _, targets := range found {
+		count += len(targets)
+	}
+	all := make([][]Readiness, len(found))
 	turn := make(chan struct{}, listWorkers)
 	var wg sync.WaitGroup
-	for i, t := range targets {
+	for i, targets := range found {
+		all[i] = make([]Readiness, len(targets))
 		wg.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			all[i] = p.readiness(ctx, t, len(targets) <= deepList)
+			known := promptsOf(ctx, targets)
+			for k, t := range targets {
+				turn <- struct{}{}
+				wg.Go(func() {
+					defer func() { <-turn }()
+					if prompt, ok := known[t.id()]; ok {
+						all[i][k] = judge(p.factsOf(ctx, t, prompt, count <= deepList))
+						return
+					}
+					all[i][k] = p.readiness(ctx, t, count <= deepList)
+				})
+			}
 		})
 	}
 	wg.Wait()
+	return all
+}
+
+// promptsOf returns the prompts of a backend's sessions as far as the backend
+// tells them all at once, and as far as they tell all that the gate asks.
+func promptsOf(ctx context.Context, targets []target) map[terminal.ID]terminal.Prompt {
+	if len(targets) == 0 {
+		return nil
+	}
+	b, ok := targets[0].backend.(terminal.Prompter)
+	if !ok {
+		return nil
+	}
+	all, err := b.Prompts(ctx)
+	if err != nil {
+		return nil // each session is asked by itself, and says what is wrong
+	}
+	maps.DeleteFunc(all, func(_ terminal.ID, prompt terminal.Prompt) bool {
+		return prompt.State == terminal.Editing && prompt.Typed == terminal.Unknown // its Command may tell
+	})
 	return all
 }
 

@@ -2,11 +2,13 @@ package pilot
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"termpilot/fault"
+	"termpilot/process"
 	"termpilot/terminal"
 	"termpilot/terminal/terminaltest"
 )
@@ -58,9 +60,67 @@ func TestListAsksForNothingElse(t *testing.T) { // LIST-2, LIST-6
 		if err != nil || len(list.Sessions) != 200 {
 			b.t.Fatalf("%d sessions, %v", len(list.Sessions), err)
 		}
-		for call, most := range map[string]int{"screen": 0, "send": 0, "watch": 0, "open": 200, "sessions": 1, "prompt": 200} {
+		for call, most := range map[string]int{"screen": 0, "send": 0, "watch": 0, "open": 200, "sessions": 1, "prompts": 1, "prompt": 0} {
 			if n := b.f.Calls(call); n > most {
 				b.t.Errorf("%d calls of %s", n, call)
+			}
+		}
+	})
+}
+
+func TestSessionsAreAskedOneByOneWhereTheBackendTellsNotAll(t *testing.T) { // LIST-6
+	for name, o := range map[string]terminaltest.Options{"not at once": {}, "not what is typed": {TypedUnknown: true}} {
+		on(t, o, func(b bench) {
+			for range 3 {
+				if _, err := b.f.Open(b.t.Context(), terminal.OpenSpec{}); err != nil {
+					b.t.Fatal(err)
+				}
+			}
+			b.settle()
+			want := Unverified
+			if !o.TypedUnknown {
+				want = Ready
+				b.f.Fail("prompts", &fault.Error{Op: "prompts", Code: fault.Unsupported})
+			}
+			before := b.f.Calls("prompt")
+			list, err := b.Sessions(b.t.Context(), "")
+			if err != nil || len(list.Sessions) != 4 || b.f.Calls("prompt") != before+4 {
+				b.t.Fatalf("%s: %+v, %v, %d calls", name, list, err, b.f.Calls("prompt")-before)
+			}
+			for _, s := range list.Sessions {
+				if s.Readiness.State != want {
+					b.t.Errorf("%s: %+v", name, s.Readiness)
+				}
+			}
+		})
+	}
+}
+
+func TestAListIsAsTrueAsEachSession(t *testing.T) { // LIST-6, GATE-1
+	on(t, terminaltest.Options{}, func(b bench) {
+		ids := []string{b.id}
+		for range 4 {
+			s, err := b.f.Open(b.t.Context(), terminal.OpenSpec{})
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			ids = append(ids, string(s.ID))
+		}
+		b.settle()
+		b.f.Type(terminal.ID(ids[1]), "half a line")
+		b.f.Type(terminal.ID(ids[2]), "cat\r")
+		b.f.Type(terminal.ID(ids[3]), "echo 'open\r")
+		b.f.PretendFlags(terminal.ID(ids[4]), &process.TTY{Canonical: true})
+		b.settle()
+		list, err := b.Sessions(b.t.Context(), "")
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for i, want := range []ReadyState{Ready, TypedText, WaitingInput, Continuation, Password} {
+			got := list.Sessions[i]
+			alone, err := b.Read(b.t.Context(), ReadRequest{SessionID: ids[i]})
+			if err != nil || got.SessionID != ids[i] || got.Readiness.State != want || !slices.Equal(alone.Readiness.Evidence, got.Readiness.Evidence) || alone.Readiness.Reason != got.Readiness.Reason {
+				b.t.Errorf("session %d: listed %+v, alone %+v, want %s (%v)", i, got.Readiness, alone.Readiness, want, err)
 			}
 		}
 	})

@@ -8,7 +8,7 @@ import (
 // machine is the Processes of this machine.
 type machine struct{}
 
-func (machine) Foreground(shellPID int) (int, error) { return process.Foreground(shellPID) }
+func (machine) Front(shellPID int) (int, string, error) { return process.Front(shellPID) }
 
 func (machine) Name(pid int) (string, error) { return process.Name(pid) }
 

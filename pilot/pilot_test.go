@@ -18,7 +18,14 @@ type fakeProcesses struct {
 	readers []string
 }
 
-func (p fakeProcesses) Foreground(shellPID int) (int, error) { return p.f.Foreground(shellPID) }
+func (p fakeProcesses) Front(shellPID int) (int, string, error) {
+	pgid, err := p.f.Foreground(shellPID)
+	if err != nil {
+		return 0, "", err
+	}
+	name, _ := p.Name(pgid)
+	return pgid, name, nil
+}
 
 func (p fakeProcesses) Name(pid int) (string, error) {
 	one, err := p.f.Lookup(pid)

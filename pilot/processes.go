@@ -11,9 +11,9 @@ import (
 // Processes tells who runs on a terminal of this machine. Its methods are
 // cheap: a few reads of kernel state, no walk over all processes unless said.
 type Processes interface {
-	// Foreground returns the terminal's foreground process group, found
-	// through the shell that the terminal started.
-	Foreground(shellPID int) (pgid int, err error)
+	// Front returns the terminal's foreground process group, found through the
+	// shell that the terminal started, and its leader's name: "" when that is gone.
+	Front(shellPID int) (pgid int, name string, err error)
 	// Name returns a process's program name, without path or login dash.
 	Name(pid int) (string, error)
 	// Flags returns a terminal device's echo and canonical flags.
@@ -39,10 +39,9 @@ func (p *Pilot) stageOf(s terminal.Session) stage {
 		return stage{front: frontByName(programName(s.Job)), name: programName(s.Job)}
 	}
 	var st stage
-	pgid, err := p.processes.Foreground(s.ShellPID)
+	pgid, name, err := p.processes.Front(s.ShellPID)
 	if err == nil {
-		st.pgid = pgid
-		st.name, _ = p.processes.Name(pgid)
+		st.pgid, st.name = pgid, name
 		switch {
 		case pgid == s.ShellPID:
 			st.front = frontShell

@@ -309,6 +309,15 @@ type Broadcaster interface {
 	Broadcasts(ctx context.Context, id ID) (bool, error)
 }
 
+// Prompter is a backend that tells the prompts of all its sessions in one exchange.
+type Prompter interface {
+	// Prompts returns the last prompt of every live session, of one moment each, as
+	// Prompt does but with ID, State, Marks, Typed, Touched and Paste alone. A
+	// session that is not in the answer must be asked by itself. Unsupported
+	// when the terminal that is connected does not tell.
+	Prompts(ctx context.Context) (map[ID]Prompt, error)
+}
+
 // Profiler is a backend with named profiles.
 type Profiler interface {
 	// Profiles lists the names, the default first.

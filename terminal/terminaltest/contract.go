@@ -49,6 +49,7 @@ func TestBackend(t *testing.T, open func(t *testing.T) terminal.Backend, can Abi
 		{"close returns when the session is gone", closeEnds},
 		{"ended sessions stay readable", endedStayReadable},
 		{"exit is told", exitIsTold},
+		{"all prompts are told at once", allPrompts},
 		{"calls end with their context", callsEnd},
 		{"calls may be made at once", callsAtOnce},
 		{"a backend comes back", comesBack},

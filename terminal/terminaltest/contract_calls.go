@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -221,6 +222,34 @@ func exitIsTold(r *rig) { // TERM-10
 	r.must(r.b.Close(r.ctx(), killed.ID, terminal.Force))
 	if x := w.until(terminal.Gone).Exit; x.Code != nil {
 		r.Errorf("a closed session has the code %d", *x.Code)
+	}
+}
+
+func allPrompts(r *rig) { // TERM-16
+	b, ok := r.b.(terminal.Prompter)
+	if !ok {
+		r.Skip("this backend tells prompts one by one")
+	}
+	idle, busy, closed := r.open(), r.open(), r.open()
+	r.begin(busy.ID, "sleep 60")
+	r.must(r.b.Close(r.ctx(), closed.ID, terminal.Force))
+	all, err := b.Prompts(r.ctx())
+	if errors.Is(err, fault.Unsupported) {
+		return
+	}
+	r.must(err)
+	live, err := r.b.Sessions(r.ctx())
+	r.must(err)
+	if len(all) != len(live) {
+		r.Errorf("%d prompts of %d sessions", len(all), len(live))
+	}
+	for id, state := range map[terminal.ID]terminal.PromptState{idle.ID: terminal.Editing, busy.ID: terminal.Running} {
+		p, err := r.b.Prompt(r.ctx(), id, "")
+		r.must(err)
+		want := terminal.Prompt{ID: p.ID, State: p.State, Marks: p.Marks, Typed: p.Typed, Touched: p.Touched, Paste: p.Paste}
+		if all[id] != want || p.State != state {
+			r.Errorf("got %+v, want %+v in state %d", all[id], want, state)
+		}
 	}
 }
 

@@ -142,6 +142,16 @@ type Facts struct{ *Fake }
 // Facts returns the process facts of the fake's sessions.
 func (f *Fake) Facts() Facts { return Facts{f} }
 
+// Front is process.Front for the fake's sessions.
+func (f Facts) Front(shellPID int) (pgid int, name string, err error) {
+	pgid, err = f.Foreground(shellPID)
+	if err != nil {
+		return 0, "", err
+	}
+	name, _ = f.Name(pgid)
+	return pgid, name, nil
+}
+
 // Name is process.Name for the fake's sessions.
 func (f Facts) Name(pid int) (string, error) {
 	p, err := f.Lookup(pid)

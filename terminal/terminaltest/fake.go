@@ -43,8 +43,8 @@ type Options struct {
 	Remote       bool           // sessions are of another machine: Local is false
 }
 
-// Fake is a terminal.Backend in memory, and a terminal.Ender, Broadcaster and
-// Profiler. Its methods may be called from several goroutines. NewFake makes one.
+// Fake is a terminal.Backend in memory, and a terminal.Ender, Broadcaster,
+// Prompter and Profiler. Its methods may be called from several goroutines. NewFake makes one.
 type Fake struct {
 	o Options
 
@@ -73,6 +73,7 @@ var (
 	_ terminal.Backend     = (*Fake)(nil)
 	_ terminal.Ender       = (*Fake)(nil)
 	_ terminal.Broadcaster = (*Fake)(nil)
+	_ terminal.Prompter    = (*Fake)(nil)
 	_ terminal.Profiler    = (*Fake)(nil)
 )
 
@@ -298,6 +299,20 @@ func (f *Fake) Prompt(ctx context.Context, id terminal.ID, promptID string) (ter
 		}
 	}
 	return terminal.Prompt{ID: promptID, State: terminal.Lost}, nil
+}
+
+// Prompts implements terminal.Prompter.
+func (f *Fake) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt, error) {
+	if err := f.enter(ctx, "prompts", ""); err != nil {
+		return nil, err
+	}
+	defer f.mu.Unlock()
+	all := make(map[terminal.ID]terminal.Prompt, len(f.order))
+	for _, id := range f.order {
+		p := f.sessions[id].present()
+		all[id] = terminal.Prompt{ID: p.ID, State: p.State, Marks: p.Marks, Typed: p.Typed, Touched: p.Touched, Paste: p.Paste}
+	}
+	return all, nil
 }
 
 // Send implements terminal.Backend.
