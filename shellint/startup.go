@@ -34,3 +34,20 @@ func target(op, path string) (string, error) {
 	}
 	return real, nil
 }
+
+// Elsewhere returns the folder in which a person's shell looks for its start-up
+// file when that is not where [Install] puts its block: ZDOTDIR of zsh, and
+// XDG_CONFIG_HOME of fish. Otherwise it is "".
+func Elsewhere(shell string, getenv func(string) string) string {
+	var folder, usual string
+	switch shell {
+	case "zsh":
+		folder, usual = getenv("ZDOTDIR"), getenv("HOME")
+	case "fish":
+		folder, usual = getenv("XDG_CONFIG_HOME"), filepath.Join(getenv("HOME"), ".config")
+	}
+	if !filepath.IsAbs(folder) || filepath.Clean(folder) == filepath.Clean(usual) {
+		return ""
+	}
+	return folder
+}

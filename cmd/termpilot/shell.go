@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,7 +60,7 @@ func (a *app) shellInstallCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if elsewhere := a.readsElsewhere(shell); elsewhere != "" {
+			if elsewhere := shellint.Elsewhere(shell, a.getenv); elsewhere != "" {
 				a.note("%s reads its startup file from %s: add the last lines of %s there", shell, elsewhere, in.File)
 			}
 			return a.reportInstallation(in, "added to %s; shells that start from now on have it", "%s has it already")
@@ -128,29 +127,4 @@ func (a *app) shellCheckCommand() *cobra.Command {
 			return a.printTable([]string{"SHELL", "INTEGRATION", "STARTUP FILE"}, rows)
 		},
 	})
-}
-
-// readsElsewhere returns the folder where this person's shell looks for its
-// startup file, when that is not where the file is installed.
-func (a *app) readsElsewhere(shell string) string {
-	home := a.getenv("HOME")
-	folder, usual := home, home
-	switch shell {
-	case "zsh":
-		folder = orElse(a.getenv("ZDOTDIR"), home)
-	case "fish":
-		usual = filepath.Join(home, ".config")
-		folder = orElse(a.getenv("XDG_CONFIG_HOME"), usual)
-	}
-	if filepath.Clean(folder) == filepath.Clean(usual) {
-		return ""
-	}
-	return folder
-}
-
-func orElse(path, other string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return other
 }
