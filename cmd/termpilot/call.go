@@ -17,6 +17,9 @@ func (a *app) callCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call TOOL [name=value…]",
 		Short: "Call a tool as an MCP client would, without a client",
+		Long: "Call a tool as an MCP client would, without a client.\n\n" +
+			"Each value is read as the type that the tool gives the parameter; termpilot tools TOOL tells it. A list is\n" +
+			"JSON, or its items separated by commas; an object is JSON.",
 		Example: "  termpilot call create_window profile=zsh\n" +
 			"  termpilot call run_command session_id=ID command='git status' timeout_seconds=10\n" +
 			"  termpilot call send_keys session_id=ID keys=ctrl_c,enter",
@@ -41,8 +44,7 @@ func (a *app) callCommand() *cobra.Command {
 			return a.printText(result.Text)
 		},
 	}
-	s.flags(cmd)
-	s.toolFlags(cmd)
+	s.serverFlags(cmd)
 	cmd.Flags().StringVar(&raw, "args", "", "the arguments as one JSON object, in place of name=value")
 	return a.withJSON(cmd)
 }
@@ -104,8 +106,7 @@ func (a *app) toolsCommand() *cobra.Command {
 			return a.printTable([]string{"TOOL", "TOOLSET", "ACCESS", "WHAT IT DOES"}, rows)
 		},
 	}
-	s.flags(cmd)
-	s.toolFlags(cmd)
+	s.serverFlags(cmd)
 	return a.withJSON(cmd)
 }
 

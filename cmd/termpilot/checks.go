@@ -14,11 +14,11 @@ import (
 
 // checks are the questions about this installation's health, in the order in
 // which a person would ask them. None of them starts or changes anything.
-func checks(where host.Location) []doctor.Check {
+func checks(where host.Location, getenv func(string) string) []doctor.Check {
 	return []doctor.Check{
 		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(where.Home) }},
 		{ID: "host.running", Run: checkHost},
-		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells() }},
+		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells(getenv) }},
 	}
 }
 
@@ -64,8 +64,8 @@ func checkHost(ctx context.Context) doctor.Result {
 }
 
 // checkShells says which of the integrated shells are there.
-func checkShells() doctor.Result {
-	found := installedShells(os.Getenv)
+func checkShells(getenv func(string) string) doctor.Result {
+	found := installedShells(getenv)
 	if len(found) == 0 {
 		return doctor.Result{
 			State: doctor.Fail, Summary: "no shell with prompt marks is installed",

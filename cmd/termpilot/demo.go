@@ -300,7 +300,7 @@ func exitIs(r pilot.RunResult, code int) bool { return r.ExitCode != nil && *r.E
 // the person's own first.
 func installedShells(getenv func(string) string) []string {
 	var found []string
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range shellNames() {
 		if _, err := exec.LookPath(shell); err != nil {
 			continue
 		}

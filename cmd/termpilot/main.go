@@ -1,4 +1,4 @@
-// Command termpilot lets ChatGPT and MCP clients see and safely drive a
+// Command termpilot lets MCP clients see and safely drive a
 // person's terminals.
 //
 // This package is words and wiring: it parses flags, calls one function of
@@ -14,12 +14,11 @@ import (
 )
 
 func main() {
-	os.Exit(Main())
+	os.Exit(invoke())
 }
 
-// Main is the whole program, but for leaving it: tests call it in a process of
-// their own. It returns the exit code.
-func Main() int {
+// invoke is the whole program but for leaving it, so that what it defers is done.
+func invoke() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	a := &app{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv}

@@ -28,7 +28,7 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	var r pilot.RunRequest
 	cmd := &cobra.Command{
-		Use:   "run -- COMMAND [WORD…]",
+		Use:   "run [flags] -- COMMAND [WORD…]",
 		Short: "Run a command at a session's prompt and print its output",
 		Long: "Run a command at a session's prompt and print its output.\n\n" +
 			"One word is a line for the shell, as typed; several are quoted, so that the shell sees the same words.\n" +
@@ -37,7 +37,8 @@ func (a *app) runCommand() *cobra.Command {
 			"4 the session ended, 5 it goes on or waits for input, 7 refused.",
 		Example: "  termpilot run -- git status\n" +
 			"  termpilot run --session ID --timeout 5m -- 'make test | tail'",
-		Args: cobra.MinimumNArgs(1),
+		Args:                  cobra.MinimumNArgs(1),
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Command, r.Reduce, r.Timeout = shellLine(args), !f.raw, f.timeout
 			if s.maxWait = f.timeout; f.timeout <= 0 {
@@ -52,10 +53,12 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	s.flags(cmd)
+	s.maskFlag(cmd)
+	s.tripwireFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.session, "session", "", "the session to run it in; otherwise one of its own")
 	flags.StringVar(&f.profile, "profile", "", "without --session: the shell, such as zsh (default: the login shell)")
-	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in")
+	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in, as an absolute path")
 	flags.BoolVar(&f.keep, "keep", false, "without --session: leave the session open")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to wait; the command goes on after it")
 	flags.BoolVar(&r.NoWait, "no-wait", false, "return when the command was submitted")

@@ -44,8 +44,7 @@ func (a *app) serveCommand() *cobra.Command {
 			return d.server.ServeStdio(ctx, a.in, a.out)
 		},
 	}
-	s.flags(cmd)
-	s.toolFlags(cmd)
+	s.serverFlags(cmd)
 	cmd.Flags().StringVar(&address, "http", "", "serve streamable HTTP at this loopback address, such as 127.0.0.1:8765")
 	return cmd
 }

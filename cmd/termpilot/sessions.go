@@ -125,6 +125,7 @@ func (a *app) readCommand() *cobra.Command {
 		},
 	}
 	s.flags(cmd)
+	s.maskFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&source, "source", "screen", "screen, history, all, since or command")
 	f.StringVar(&r.Cursor, "cursor", "", "for --source since: where the last read ended")

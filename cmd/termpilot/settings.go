@@ -33,20 +33,31 @@ type settings struct {
 	logLevel string
 }
 
-// flags gives cmd the flags about reaching and limiting terminals.
+// flags gives cmd the flags about reaching terminals.
 func (s *settings) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&s.backends, "backend", nil, "use only this backend: host (repeatable)")
 	f.StringArrayVar(&s.sessions, "session-id", nil, "hide and refuse every other session, and creating any (repeatable)")
-	f.BoolVar(&s.readOnly, "read-only", false, "change nothing: tools that could are not there")
-	f.BoolVar(&s.noMask, "no-mask", false, "show text that looks like a secret as it is")
-	f.StringVar(&s.tripwire, "tripwire", "", "file of further patterns to refuse, one regular expression per line")
 	f.StringVar(&s.logLevel, "log-level", "warn", "what to tell on standard error: debug, info, warn or error")
 }
 
-// toolFlags gives cmd the flags about how tools are offered.
-func (s *settings) toolFlags(cmd *cobra.Command) {
+// maskFlag is for commands that show terminal text.
+func (s *settings) maskFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.noMask, "no-mask", false, "show text that looks like a secret as it is")
+}
+
+// tripwireFlag is for commands that run commands.
+func (s *settings) tripwireFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.tripwire, "tripwire", "", "file of further patterns to refuse, one regular expression per line")
+}
+
+// serverFlags gives cmd all of these and those about how tools are offered.
+func (s *settings) serverFlags(cmd *cobra.Command) {
+	s.flags(cmd)
+	s.maskFlag(cmd)
+	s.tripwireFlag(cmd)
 	f := cmd.Flags()
+	f.BoolVar(&s.readOnly, "read-only", false, "change nothing: tools that could are not there")
 	f.StringSliceVar(&s.toolsets, "toolsets", nil, "offer only these: "+strings.Join(connector.Toolsets(), ", "))
 	f.DurationVar(&s.maxWait, "max-wait", 0, "longest time that one call waits (default 55s)")
 	f.StringVar(&s.text, "text", connector.TextFull, "what a result's text block says: full or summary")
@@ -97,7 +108,7 @@ func (a *app) deck(s settings) (*deck, error) {
 	}
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
-		Checks:   checks(where),
+		Checks:   checks(where, a.getenv),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
 		Text:     s.text,
