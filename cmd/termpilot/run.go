@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,10 @@ func (a *app) runCommand() *cobra.Command {
 			if s.maxWait = f.timeout; f.timeout <= 0 {
 				return usage(errors.New("--timeout must be longer than 0; --no-wait does not wait"))
 			}
+			var err error
+			if f.cwd, err = filepath.Abs(f.cwd); err != nil { // the host's own folder says nothing to whoever types this
+				return err
+			}
 			d, err := a.deck(s)
 			if err != nil {
 				return err
@@ -58,7 +63,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.session, "session", "", "the session to run it in; otherwise one of its own")
 	flags.StringVar(&f.profile, "profile", "", "without --session: the shell, such as zsh (default: the login shell)")
-	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in, as an absolute path")
+	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in (default: this one)")
 	flags.BoolVar(&f.keep, "keep", false, "without --session: leave the session open")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to wait; the command goes on after it")
 	flags.BoolVar(&r.NoWait, "no-wait", false, "return when the command was submitted")
