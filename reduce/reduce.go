@@ -4,8 +4,9 @@
 //
 // [Plain] is the general stage, for output of any command. What comes out is
 // valid UTF-8 without control characters other than newline and tab, is never
-// longer than what came in (but for one marker line where the caller left
-// lines out), and comes out unchanged when it goes through again.
+// longer than what came in but for the markers of what is left out, and comes
+// out unchanged when it goes through again. [Cut] is for text that must stay as
+// it was printed. The clauses are in specs/reduce.md.
 package reduce
 
 import (

@@ -37,7 +37,7 @@ func check(t *testing.T, text string, o Options) {
 	}
 }
 
-func FuzzOutputIsLegibleShortAndStable(f *testing.F) {
+func FuzzOutputIsLegibleShortAndStable(f *testing.F) { // REDUCE-1, REDUCE-2, REDUCE-3
 	for _, s := range []string{
 		"", "a", "abc\b\bX\n", "a\r\nb\r\n", "\x1b]0;t\x07x\x1b[31mred\x1b[m", "\x1b]never ends\nok", "50%\n60%\n70%\n80%\n",
 		strings.Repeat("same\n", 9), strings.Repeat("x", 2000), strings.Repeat("日本", 900) + "\nerror: z\n", "a\xff\xfe\n", "\u202eabc\u2066",
@@ -51,7 +51,7 @@ func FuzzOutputIsLegibleShortAndStable(f *testing.F) {
 	})
 }
 
-func TestPlainShowsWhatAPersonSees(t *testing.T) {
+func TestPlainShowsWhatAPersonSees(t *testing.T) { // REDUCE-4, REDUCE-5
 	for _, c := range []struct{ in, want string }{
 		{"abc\rX\n", "Xbc"},
 		{"abc\b\bX\n", "aXc"},
@@ -73,14 +73,14 @@ func TestPlainShowsWhatAPersonSees(t *testing.T) {
 	}
 }
 
-func TestCutChangesNothingWithinTheBudget(t *testing.T) {
+func TestCutChangesNothingWithinTheBudget(t *testing.T) { // REDUCE-7
 	text := "a  \n\n\nb\nb\nb\nb"
 	if got := Cut(text, Options{}); got.Text != text || got.Dropped != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestPlainKeepsHeadTailAndWhatMatters(t *testing.T) {
+func TestPlainKeepsHeadTailAndWhatMatters(t *testing.T) { // REDUCE-6
 	var b strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&b, "compiling unit %c%d\n", 'a'+i%26, i)
@@ -110,14 +110,14 @@ func TestPlainKeepsHeadTailAndWhatMatters(t *testing.T) {
 	}
 }
 
-func TestSkippedLinesAreCountedWhereTheyStood(t *testing.T) {
+func TestSkippedLinesAreCountedWhereTheyStood(t *testing.T) { // REDUCE-8
 	got := Plain("a\nb\ny\nz", Options{Skipped: 90, Seam: 4})
 	if want := "a\nb\n… 90 lines left out …\ny\nz"; got.Text != want || got.Dropped != 90 || got.Lines != 94 {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestMaskHidesSecrets(t *testing.T) {
+func TestMaskHidesSecrets(t *testing.T) { // REDUCE-10
 	for _, c := range []struct{ in, want string }{
 		{"key sk-" + strings.Repeat("a1", 20) + " end", "key *** end"},
 		{"GH_TOKEN=ghp_" + strings.Repeat("x", 36), "GH_TOKEN=***"},
@@ -145,7 +145,7 @@ func BenchmarkPlain(b *testing.B) {
 	}
 }
 
-func TestALineOverTheBudgetShowsItsEnds(t *testing.T) {
+func TestALineOverTheBudgetShowsItsEnds(t *testing.T) { // REDUCE-9
 	for _, text := range []string{strings.Repeat("a", 40000) + strings.Repeat("b", 40000), "first\n" + strings.Repeat("a", 40000) + strings.Repeat("b", 40000) + "\nlast"} {
 		got := Cut(text, Options{MaxChars: 10000})
 		if n := utf8.RuneCountInString(got.Text); n > 10000 || n < 9000 || !strings.Contains(got.Text, "bbbb") || !strings.Contains(got.Text, "characters]") || got.Dropped == 0 {
