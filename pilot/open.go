@@ -97,13 +97,13 @@ func (p *Pilot) settled(ctx context.Context, t target, command bool) Readiness {
 	defer cancel()
 	w, err := watch(ctx, t)
 	if err != nil {
-		return p.afterOpen(ctx, t)
+		return p.afterOpen(ctx, t, true)
 	}
 	defer w.stop()
 	began := time.Now()
 	for {
-		r := p.afterOpen(ctx, t)
 		quick := time.Since(began) < settle
+		r := p.afterOpen(ctx, t, !quick)
 		switch r.State {
 		case Starting, UnknownState, Unverified:
 			if command && time.Since(began) >= commandWait {
@@ -121,20 +121,21 @@ func (p *Pilot) settled(ctx context.Context, t target, command bool) Readiness {
 		}
 		e, _, closed := w.pause(ctx, settle/3)
 		if closed || e.Kind == terminal.Gone {
-			return p.afterOpen(ctx, t)
+			return p.afterOpen(ctx, t, true)
 		}
 	}
 }
 
-// afterOpen judges a session that was just opened.
-func (p *Pilot) afterOpen(ctx context.Context, t target) Readiness {
+// afterOpen judges a session that was just opened. Whether its program reads is
+// asked only when deep: at first nothing depends on it, and it is the one costly question.
+func (p *Pilot) afterOpen(ctx context.Context, t target, deep bool) Readiness {
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
 	now, err := p.find(ctx, "open", string(t.id()))
 	if err != nil {
 		return readiness(UnknownState, oneLine(err.Error()))
 	}
-	return p.readinessNow(ctx, now)
+	return p.readiness(ctx, now, deep)
 }
 
 func checkOpen(req OpenRequest) error {
