@@ -112,6 +112,7 @@ func (s *session) promptChanged(change shellint.Change) {
 			}
 		})
 	case terminal.Ended:
+		s.tellVariables() // first, so that who hears of the end knows how it was
 		// An end whose status is not known says -1: the prompt has no exit_status then.
 		status := int32(-1)
 		if p.Exit != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"termpilot/shellint"
 	"termpilot/terminal"
 )
 
@@ -15,6 +16,7 @@ type promptView struct {
 	Typed   *bool  `json:"typed"`   // the command line holds something; null when that cannot be told
 	Touched bool   `json:"touched"` // something was sent since the prompt was shown
 	Paste   bool   `json:"paste"`   // the program that reads takes bracketed pastes
+	Silent  bool   `json:"silent"`  // the command has ended and printed nothing
 }
 
 var stateNames = map[terminal.PromptState]string{
@@ -37,8 +39,17 @@ func (s *session) promptView() promptView {
 		v.Typed = ptr(true)
 	default:
 		v.Typed = ptr(false)
+		v.Silent = p.State == terminal.Finished && s.silent(p)
 	}
 	return v
+}
+
+// silent reports whether a finished command is known to have printed nothing:
+// its output is an empty range. mu is held.
+func (s *session) silent(p shellint.Prompt) bool {
+	start, ok := s.locate(p.OutputStart)
+	end, told := s.outputEnd(p)
+	return ok && told && !start.moved && end == start
 }
 
 // typed reports whether the command line that begins at a handle's place holds

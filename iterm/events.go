@@ -142,5 +142,8 @@ func withLive(p terminal.Prompt, live livePrompt) terminal.Prompt {
 			p.Typed = terminal.KnownOf(*live.Typed)
 		}
 	}
+	if p.State == terminal.Finished && live.Silent != nil {
+		p.Silent = terminal.KnownOf(*live.Silent)
+	}
 	return p
 }

@@ -115,6 +115,7 @@ type livePrompt struct {
 	Typed   *bool  `json:"typed"` // nil: the host cannot tell
 	Touched bool   `json:"touched"`
 	Paste   bool   `json:"paste"`
+	Silent  *bool  `json:"silent"` // nil from a host that does not tell
 }
 
 func parseLivePrompt(s string) (p livePrompt, ok bool) {

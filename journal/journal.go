@@ -26,8 +26,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"termpilot/fault"
 )
 
@@ -46,7 +44,6 @@ type Options struct {
 type Journal struct {
 	dir, name string
 	o         Options
-	lock      *flock.Flock // exclusive, for writers; readers have locks of their own
 
 	mu      sync.Mutex // held over a whole append
 	file    *os.File   // the newest file; nil when it must be looked for
@@ -88,7 +85,6 @@ func Open(dir, name string, o Options) (*Journal, error) {
 		return nil, storage("open journal", err)
 	}
 	j := &Journal{dir: dir, name: name, o: o, changed: make(chan struct{})}
-	j.lock = j.newLock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.exclusive(context.Background(), func() error { return j.settle(true) }); err != nil {
@@ -120,7 +116,7 @@ func (j *Journal) shut() error {
 		err = j.file.Close()
 		j.file = nil
 	}
-	return errors.Join(err, j.lock.Close())
+	return err
 }
 
 // Append adds a record, and returns when it is on the disk. TooLarge and
@@ -190,20 +186,50 @@ func (j *Journal) write(line []byte, commit bool) error {
 func (j *Journal) exclusive(ctx context.Context, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, j.o.Patience)
 	defer cancel()
-	if _, err := j.lock.TryLockContext(ctx, lockRetry); err != nil {
-		return fmt.Errorf("wait for %s: %w", j.lock.Path(), err)
+	unlock, err := j.lock(ctx, syscall.LOCK_EX)
+	if err != nil {
+		return err
 	}
-	err := f()
-	return errors.Join(err, j.lock.Unlock())
+	defer unlock()
+	return f()
 }
 
 // lockRetry is how often a held lock is tried again: a writer holds it for as
 // long as the disk takes, some hundred microseconds and more.
 const lockRetry = time.Millisecond
 
-func (j *Journal) newLock() *flock.Flock {
-	return flock.New(filepath.Join(j.dir, j.name+".lock"),
-		flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
+// lock takes the lock file, exclusive for writers or shared for readers. Its
+// system calls are made here: one call of it stands in the way of every record.
+func (j *Journal) lock(ctx context.Context, how int) (unlock func(), err error) {
+	path := filepath.Join(j.dir, j.name+".lock")
+	const flags = syscall.O_CREAT | syscall.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
+	fd, err := syscall.Open(path, flags, 0o600)
+	for errors.Is(err, syscall.EINTR) {
+		fd, err = syscall.Open(path, flags, 0o600)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	for {
+		switch err = syscall.Flock(fd, how|syscall.LOCK_NB); {
+		case err == nil:
+			return func() {
+				_ = syscall.Flock(fd, syscall.LOCK_UN) // a child that is just being started may have a copy of fd
+				_ = syscall.Close(fd)
+			}, nil
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+			_ = syscall.Close(fd)
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+		timer := time.NewTimer(lockRetry)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			_ = syscall.Close(fd)
+			return nil, fmt.Errorf("wait for %s: %w", path, ctx.Err())
+		}
+	}
 }
 
 // storage names a failure: nothing of what was asked for is in the journal.

@@ -416,7 +416,8 @@ func TestAHeldLockEndsInAnError(t *testing.T) { // JRN-14
 	dir := folder(t)
 	j := open(t, dir, Options{Patience: 20 * time.Millisecond})
 	other := open(t, dir, Options{})
-	if err := other.lock.Lock(); err != nil {
+	unlock, err := other.lock(t.Context(), syscall.LOCK_EX)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Append(t.Context(), 1); !errors.Is(err, fault.Storage) || fault.HintOf(err) == "" {
@@ -427,9 +428,7 @@ func TestAHeldLockEndsInAnError(t *testing.T) { // JRN-14
 			t.Errorf("read: %v", err)
 		}
 	}
-	if err := other.lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	unlock()
 	add(t, j, 1, 1)
 }
 

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"termpilot/fault"
@@ -103,13 +103,13 @@ func (r *reader) news() bool {
 // committed returns the journal's files and the size of the newest at a moment
 // at which nobody writes: what is whole then will never be taken back.
 func (r *reader) committed(ctx context.Context) (numbers []int64, size int64, err error) {
-	lock := r.j.newLock()
-	defer lock.Close()
 	ctx, cancel := context.WithTimeout(ctx, r.j.o.Patience)
 	defer cancel()
-	if _, err := lock.TryRLockContext(ctx, lockRetry); err != nil {
-		return nil, 0, fmt.Errorf("wait for %s: %w", lock.Path(), err)
+	unlock, err := r.j.lock(ctx, syscall.LOCK_SH)
+	if err != nil {
+		return nil, 0, err
 	}
+	defer unlock()
 	if numbers, err = r.j.numbers(); err != nil || len(numbers) == 0 {
 		return nil, 0, err
 	}

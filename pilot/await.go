@@ -46,6 +46,7 @@ type awaiting struct {
 	unseen   bool // the end was found later: when it was is not known
 	ended    bool // our last prompt has its end mark
 	ids      []string
+	silent   []string  // those of ids that printed nothing
 	other    string    // a prompt that replaced ours before a start
 	otherAt  time.Time // when it came
 	openAt   time.Time // when a continuation prompt came
@@ -65,9 +66,12 @@ type awaiting struct {
 
 func (p *Pilot) awaiting(t target, w *watcher, one run) *awaiting {
 	now := time.Now()
+	if one.shell == "" {
+		one.shell = p.shellName(t.session)
+	}
 	return &awaiting{
 		p: p, t: t, w: w, run: one, lines: linesOf(one.Command), ids: one.Prompts, sent: one.Began, activity: now,
-		probe: probe{shell: p.shellName(t.session)},
+		probe: probe{shell: one.shell},
 	}
 }
 
@@ -157,6 +161,9 @@ func (a *awaiting) take(ctx context.Context, e terminal.Event) {
 	case terminal.Ended:
 		if e.Prompt.ID == a.current() && a.started {
 			a.end(e.Prompt.Exit, now)
+			if e.Prompt.Silent == terminal.Yes {
+				a.silent = append(a.silent, e.Prompt.ID)
+			}
 		}
 	case terminal.Continued:
 		if e.Prompt.ID == a.current() || e.Prompt.ID == a.other {

@@ -1,17 +1,20 @@
 package pilot
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -113,7 +116,7 @@ func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(),
 		if file == nil {
 			return nil, other, err
 		}
-		drop = func() { unlockFile(file) }
+		drop = file.unlock
 	}
 	l.held[name] = mine
 	return func() {
@@ -124,36 +127,46 @@ func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(),
 	}, holder{}, nil
 }
 
-// lockFile locks a file and writes the holder into it. A nil file without an
+// lockFile locks a file and writes the holder into it. A nil lock without an
 // error means that another process holds it. The file stays when it is
-// unlocked: removing it would let two processes lock two files of one name.
-func lockFile(path string, mine holder) (*os.File, holder, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, holder{}, err
+// unlocked: removing it would let two processes lock two files of one name. The
+// system calls are made here: nothing waits for such a file, and an os.File for
+// every command costs more than the lock.
+func lockFile(path string, mine holder) (*heldFile, holder, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	for errors.Is(err, unix.EINTR) {
+		fd, err = unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err != nil {
+		return nil, holder{}, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
 		text, _ := json.Marshal(mine)
 		// The text only names the holder to others: a failed write loses that, not the lock.
-		if file.Truncate(0) == nil {
-			_, _ = file.WriteAt(text, 0)
-		}
-		return file, holder{}, nil
+		_, _ = unix.Pwrite(fd, append(text, '\n'), 0)
+		return &heldFile{fd}, holder{}, nil
 	}
-	defer file.Close()
-	if !errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, holder{}, err
+	defer unix.Close(fd)
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, holder{}, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
 	var other holder
 	text := make([]byte, 512)
-	n, _ := file.ReadAt(text, 0)
-	_ = json.Unmarshal(text[:n], &other) // torn or empty: the holder is not named
+	n, _ := unix.Pread(fd, text, 0)
+	line, _, _ := bytes.Cut(text[:max(n, 0)], []byte("\n")) // behind it may be the rest of a longer one
+	_ = json.Unmarshal(line, &other)                        // torn or blotted out: the holder is not named
 	other.What = oneLine(other.What)
 	return nil, other, nil
 }
 
-func unlockFile(file *os.File) {
-	_ = file.Truncate(0)
-	_ = file.Close()
+// heldFile is a locked file.
+type heldFile struct{ fd int }
+
+// unlock blots the holder's text out, so that nobody reads it as that of the
+// next holder, and drops the lock.
+func (f *heldFile) unlock() {
+	_, _ = unix.Pwrite(f.fd, []byte("\n"), 0)
+	_ = unix.Flock(f.fd, unix.LOCK_UN) // a child that is just being started may have a copy of fd
+	_ = unix.Close(f.fd)
 }

@@ -177,6 +177,9 @@ func exitReason(res RunResult) string {
 func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputWish, res *RunResult) {
 	var all extent
 	for i, id := range a.ids {
+		if a.status == Completed && slices.Contains(a.silent, id) {
+			continue // its end told all that is asked here
+		}
 		prompt, err := t.backend.Prompt(ctx, t.id(), id)
 		if err != nil || prompt.State == terminal.Lost {
 			res.ExitReason = joinReasons(res.ExitReason, "the output is no longer kept by the terminal")

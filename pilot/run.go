@@ -88,7 +88,11 @@ func (p *Pilot) submit(ctx context.Context, t target, one *run, deadline time.Ti
 		w.stop()
 		return nil, err
 	}
-	keys, rest, err := keystrokes(t.id(), one.Command, g.prompt.Paste, p.shellName(t.session))
+	one.shell = g.shell
+	if one.shell == "" {
+		one.shell = p.shellName(t.session)
+	}
+	keys, rest, err := keystrokes(t.id(), one.Command, g.prompt.Paste, one.shell)
 	if err != nil {
 		w.stop()
 		return nil, err
@@ -166,6 +170,7 @@ type gate struct {
 	w      *watcher
 	prompt terminal.Prompt // the last that was seen
 	fresh  bool            // a Ctrl-C was sent to get a fresh prompt
+	shell  string          // the name of the session's shell, when it was seen in front
 	swept  string          // the prompt at which it was sent to sweep away noise or a line of ours
 }
 
@@ -173,6 +178,10 @@ type gate struct {
 // its line is empty then, although what was printed over it still stands there.
 func (g *gate) judge(ctx context.Context) Readiness {
 	f := g.p.factsOf(ctx, g.t, g.prompt, true)
+	g.shell = ""
+	if f.front == frontShell && isShell(f.name) {
+		g.shell = f.name
+	}
 	if g.fresh && g.swept == f.prompt.ID && f.prompt.State == terminal.Editing {
 		f.prompt.Typed, f.prompt.Command = terminal.No, ""
 	}

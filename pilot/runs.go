@@ -22,6 +22,7 @@ type run struct {
 	Left     string // the prompt at which text of ours may still stand
 	Began    time.Time
 	Evidence []string
+	shell    string   // the name of the shell at which it was typed; "" is not known
 	pasted   bool     // typed as one paste
 	untyped  []string // lines that are typed when the shell asks for them
 

@@ -27,7 +27,7 @@ func watch(ctx context.Context, t target) (*watcher, error) {
 		cancel()
 		return nil, err
 	}
-	w := &watcher{events: make(chan terminal.Event), cancel: cancel, done: make(chan struct{})}
+	w := &watcher{events: make(chan terminal.Event, 8), cancel: cancel, done: make(chan struct{})}
 	go func() { // stop waits for it
 		defer close(w.done)
 		defer close(w.events)

@@ -253,6 +253,9 @@ type Prompt struct {
 	Paste  Known
 	Exit   *int // the command's exit status; nil when it is not known
 	Output Span // Running, Finished: what the command printed
+	// Silent is Yes when the command has ended and printed nothing, so that there
+	// is no output to read. Unknown when the backend does not tell.
+	Silent Known
 	Cwd    string
 }
 

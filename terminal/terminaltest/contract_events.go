@@ -87,6 +87,10 @@ func commandHasOnePrompt(r *rig) { // TERM-22
 		if ended.Exit == nil || *ended.Exit != c.exit {
 			r.Errorf("%s: exit is %v, want %d", c.command, ended.Exit, c.exit)
 		}
+		prints := strings.HasPrefix(c.command, "echo")
+		if prints && ended.Silent == terminal.Yes || !prints && ended.Silent == terminal.No { // TERM-51
+			r.Errorf("%s: silent is %d", c.command, ended.Silent)
+		}
 		prompt = w.until(terminal.PromptShown).Prompt
 		if prompt.State != terminal.Editing || prompt.Exit != nil {
 			r.Errorf("%s: the next prompt is %+v", c.command, prompt)

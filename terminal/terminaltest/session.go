@@ -131,6 +131,7 @@ func (s *session) view(p *prompt) terminal.Prompt {
 		v.Output = terminal.Span{Start: p.start, End: s.grid.cursor()}
 	case terminal.Finished:
 		v.Output = terminal.Span{Start: p.start, End: p.end}
+		v.Silent = terminal.KnownOf(v.Output.Empty())
 	}
 	return v
 }
