@@ -22,7 +22,7 @@ func (s *session) outputEnd(p shellint.Prompt) (point, bool) {
 		}
 		left -= at.column
 		above := s.term.Rows(at.row-1, 1)
-		if at.row <= s.term.Dropped() || len(above) == 0 || len(above[0].Cells) == 0 {
+		if at.row <= s.term.Dropped() || len(above) == 0 {
 			return at, true
 		}
 		at = point{row: at.row - 1, column: len(above[0].Cells)}
@@ -58,6 +58,53 @@ func (s *session) filler(eol string) int {
 	for k := n; k >= least; k-- {
 		if strings.HasPrefix(printed, textOf(above[k:])) {
 			return columns - k
+		}
+	}
+	return 0
+}
+
+// maxHooked is how many rows a function named precmd may have printed.
+const maxHooked = 16
+
+// hookedFiller returns how many cells before the cursor are zsh's filler and
+// what a function named precmd printed behind it, on top of the blanks that the
+// filler left in its last row. When that row is covered it is 0: rather too
+// much output than too little.
+func (s *session) hookedFiller(eol string) int {
+	if eol == "" {
+		return 0
+	}
+	cursor := s.cursor()
+	columns, _ := s.term.Size()
+	start, _ := s.locate(s.marks.machine.Last().OutputStart)
+	first := max(cursor.row-maxHooked, start.row, s.term.Dropped())
+	rows := s.term.Rows(first, int(cursor.row-first)+1)
+	printed := eol + strings.Repeat(" ", columns)
+	cut := cursor.column
+	for i := len(rows) - 1; i >= 0; i-- {
+		cells := rows[i].Cells
+		if i < len(rows)-1 {
+			cut += len(cells)
+		}
+		covered := len(cells) == columns
+		if covered && !rows[i].Wrapped && blank(cells[columns-1:]) { // the filler began in this row
+			for k := columns - 1; k > 0; k-- {
+				if strings.HasPrefix(printed, textOf(cells[k:])) {
+					return cut - k // and what came after it was erased
+				}
+			}
+			return cut
+		}
+		if i > 0 && rows[i-1].Wrapped && len(rows[i-1].Cells) == columns {
+			above := rows[i-1].Cells
+			for k := min(len(cells), columns-1); k > 0; k-- {
+				if tail := textOf(above[k:]); strings.HasPrefix(printed, tail) && (!covered || strings.HasPrefix(tail, eol+" ")) {
+					return cut + columns - k
+				}
+			}
+		}
+		if covered {
+			return 0
 		}
 	}
 	return 0

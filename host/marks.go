@@ -67,8 +67,15 @@ func (s *session) osc(command int, payload []byte) {
 	}
 	m.next++
 	m.pins[m.next], m.first[m.next] = s.term.Pin(), s.cursor()
+	if mark.Kind == shellint.CommandEnd {
+		s.term.Release() // a picture that the command did not finish shows no more than this
+	}
 	if mark.Kind == shellint.CommandEnd && mark.HasEOL {
-		if n := s.filler(mark.EOL); n > 0 {
+		n := s.filler(mark.EOL)
+		if n == 0 && mark.Hooked {
+			n = s.hookedFiller(mark.EOL)
+		}
+		if n > 0 {
 			m.cuts[m.next] = n
 		}
 	}

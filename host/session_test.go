@@ -64,6 +64,24 @@ func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
 	}
 }
 
+func TestAnUpdateThatACommandLeftOpenHidesNothing(t *testing.T) { // HOST-37
+	for _, shell := range shells {
+		t.Run(shell, func(t *testing.T) {
+			needShell(t, shell)
+			c := newHost(t).connect()
+			id := c.openReady(shell)
+			for range 3 {
+				if exit, out := c.run(id, `printf '\033[?2026h'; echo hidden`); exit != 0 || out != "hidden" {
+					t.Errorf("got %d %q", exit, out)
+				}
+				if exit, out := c.run(id, "echo next"); exit != 0 || out != "next" {
+					t.Errorf("got %d %q", exit, out)
+				}
+			}
+		})
+	}
+}
+
 func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
 	needShell(t, "zsh")
 	h := newHost(t)
@@ -77,6 +95,52 @@ func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
 				exit, out := c.run(id, "printf %s '"+want+"'")
 				if exit != 0 || out != want {
 					t.Errorf("%q, %d cells: got %d %q, want %q", rc, len(want), exit, out, want)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatAFunctionNamedPrecmdPrintsIsNoOutput(t *testing.T) { // HOST-37
+	needShell(t, "zsh")
+	h := newHost(t)
+	for _, precmd := range []string{
+		`print ""`, `echo PRECMD`, `print; print "~/src (main)"`, `print -n here`, `print -rl -- a "" b "" c`, `print -Pn "\e]0;t\a"`, `:`,
+	} {
+		h.write(".zshrc", "precmd() { "+precmd+" }\n")
+		c := h.connect()
+		id := c.openReady("zsh")
+		for _, n := range []int{0, 1, 2, 40, 78, 79, 80, 81, 159, 160, 161} {
+			for _, end := range []string{"", "#", "%", "x\n\n", "\n"} {
+				if n == 0 && end == "" {
+					continue
+				}
+				want := strings.Repeat("x", n) + end
+				exit, out := c.run(id, "printf %s '"+want+"'")
+				if exit != 0 || out != strings.TrimSuffix(want, "\n") {
+					t.Errorf("%q, %d cells: got %d %q, want %q", precmd, len(want), exit, out, want)
+				}
+			}
+		}
+	}
+}
+
+func TestNothingIsLostWhenPrecmdCoversTheFiller(t *testing.T) { // HOST-37
+	needShell(t, "zsh")
+	h := newHost(t)
+	for _, precmd := range []string{`print -r -- ${(l:COLUMNS::-:)}`, `print -r -- ${(l:100::-:)}`, `print -n "\r\e[K"`, `print -n "\e[A\e[J"`} {
+		h.write(".zshrc", "precmd() { "+precmd+" }\n")
+		c := h.connect()
+		id := c.openReady("zsh")
+		for _, n := range []int{1, 40, 79, 80, 81, 161} {
+			for _, end := range []string{"", "#", "%", "x\n\n", "\n"} {
+				want := "first\n" + strings.Repeat("x", n) + end
+				_, out := c.run(id, "printf %s '"+want+"'")
+				if precmd[len(precmd)-2] == 'J' {
+					want = "first\n" // it erases the last line itself
+				}
+				if !strings.HasPrefix(out, strings.TrimRight(want, "\n")) {
+					t.Errorf("%q, %d cells: got %q, want %q", precmd, n+len(end), out, want)
 				}
 			}
 		}

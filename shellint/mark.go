@@ -43,6 +43,7 @@ type Mark struct {
 	Exit    int
 	HasEOL  bool   // CommandEnd: the mark carries EOL
 	EOL     string // the text, without colours, with which zsh marks a missing line end before it prints this mark
+	Hooked  bool   // CommandEnd: a function named precmd came between EOL and this mark, and may have printed
 
 	// Text is the command line (CommandLine, and OutputStart where the shell
 	// tells it), the directory (CurrentDir), the version (Version) or the value

@@ -87,6 +87,8 @@ func (m *Mark) attribute(name, value string) {
 		if b, err := base64.StdEncoding.DecodeString(value); err == nil && len(b) <= maxEOL && m.Kind == CommandEnd {
 			m.HasEOL, m.EOL = true, clean(string(b), "")
 		}
+	case "precmd":
+		m.Hooked = m.Kind == CommandEnd && value == "1"
 	case "cmdline_url": // kitty's, also printed by fish itself since 4.1
 		if m.Kind == OutputStart {
 			m.Text = limited(clean(percentDecode(value), "\t\n"), maxText)

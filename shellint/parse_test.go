@@ -29,6 +29,7 @@ func TestParseReadsEverySpelling(t *testing.T) {
 		{133, "D;0;aid=x;n=secret", Mark{Kind: CommandEnd, HasExit: true, AID: "x", Nonce: "secret"}},
 		{133, "D;130", Mark{Kind: CommandEnd, HasExit: true, Exit: 130}},
 		{133, "D;1;eol=" + b64("%"), Mark{Kind: CommandEnd, HasExit: true, Exit: 1, HasEOL: true, EOL: "%"}},
+		{133, "D;1;eol=" + b64("%") + ";precmd=1", Mark{Kind: CommandEnd, HasExit: true, Exit: 1, HasEOL: true, EOL: "%", Hooked: true}},
 		{133, "D;1;eol=", Mark{Kind: CommandEnd, HasExit: true, Exit: 1, HasEOL: true}},
 		{633, "A", Mark{Kind: PromptStart}},
 		{633, "B", Mark{Kind: PromptEnd}},

@@ -31,8 +31,8 @@ type Options struct {
 	// nothing after it is. Commands without a number, longer than 256 KiB, or
 	// that were aborted are not passed on, nor is OSC 52, by which a program
 	// would reach the clipboard. The payload, what follows "number;", is valid
-	// during the call. OSC may read the terminal and make and drop pins; it
-	// must not call Write, Resize or Release.
+	// during the call. OSC may read the terminal, make and drop pins and call
+	// Release; it must not call Write or Resize.
 	OSC func(command int, payload []byte)
 
 	// Bell is called inside Write for each BEL.

@@ -5,7 +5,8 @@
 # command runs, D with its status when it has ended; D without C when the line
 # was given up or refused. A status that such a line did not change is left
 # out: it belongs to the command before. D tells (eol=, in base64) the text
-# with which zsh has just marked a missing line end.
+# with which zsh has just marked a missing line end, and whether a function
+# named precmd, which comes before all hooks, may have printed behind that.
 #
 # PS1 and PS2 hold the marks while a line is edited, and are the user's own
 # again when a command or a hook of the user's runs.
@@ -83,6 +84,7 @@ __termpilot_first() {
 				__termpilot_eol=("$eol" "$REPLY")
 			fi
 			mark+=";eol=$__termpilot_eol[2]"
+			[[ -n ${functions[precmd]-} ]] && mark+=';precmd=1' # it ran before us
 		fi
 		builtin print -rn -- $'\e]133;D'"$mark$__termpilot_n"$'\a' >/dev/tty
 	fi 2>/dev/null
