@@ -214,23 +214,25 @@ func (t *table) size() int {
 	return n
 }
 
-// lastChars keeps only the end of the text: there is no room for more.
+// lastChars keeps only the last lines, or the end of the last one: there is no
+// room for more. No part of a line stands beside others: it might look like them.
 func (t *table) lastChars(most int) {
 	t.mute = true
+	first, full := true, false
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		l := &t.lines[i]
 		if !l.keep {
 			continue
 		}
 		n := chars(l.text)
-		if most <= 0 {
-			l.keep = false
-			continue
-		}
-		if n > most {
+		if n > most && first {
 			l.text, l.cut = l.text[byteOf(l.text, n-most):], true
+			n = most
 		}
+		full = full || n > most
+		l.keep = !full
 		most -= n + 1
+		first = false
 	}
 	// No marker stands between blank lines now: none at the front, and at most
 	// one together.
