@@ -66,10 +66,14 @@ const (
 func (p *passthrough) step(dst []byte, c byte) []byte {
 	if p.state == passC1 {
 		p.state = passText
-		if c >= 0x80 && c <= 0x9f {
+		switch {
+		case c >= 0x80 && c <= 0x9f:
 			return dst
+		case c >= 0xa0 && c <= 0xbf:
+			return append(dst, c1Lead, c)
 		}
-		return p.pass(append(dst, c1Lead), []byte{c})
+		// A lead alone is no character, and must not become one with what follows.
+		return p.pass(append(dst, "\uFFFD"...), []byte{c})
 	}
 	if c == 0x18 || c == 0x1a { // CAN, SUB: the sequence is given up
 		dst = p.finish(dst, false)
