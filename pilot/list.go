@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"termpilot/fault"
@@ -11,7 +12,7 @@ import (
 )
 
 const (
-	// listWorkers is how many sessions are asked for their prompts at once.
+	// listWorkers is how many sessions of a backend are judged at once.
 	listWorkers = 16
 	// deepList is the most sessions of which a listing finds out whether their
 	// running programs read: that is a walk over all processes for each.
@@ -73,21 +74,22 @@ func (p *Pilot) readinessOf(ctx context.Context, found [][]target) [][]Readiness
 		count += len(targets)
 	}
 	all := make([][]Readiness, len(found))
-	turn := make(chan struct{}, listWorkers)
 	var wg sync.WaitGroup
 	for i, targets := range found {
 		all[i] = make([]Readiness, len(targets))
 		wg.Go(func() {
 			known := promptsOf(ctx, targets)
-			for k, t := range targets {
-				turn <- struct{}{}
+			var next atomic.Int64
+			for range min(listWorkers, len(targets)) {
 				wg.Go(func() {
-					defer func() { <-turn }()
-					if prompt, ok := known[t.id()]; ok {
-						all[i][k] = judge(p.factsOf(ctx, t, prompt, count <= deepList))
-						return
+					for k := next.Add(1) - 1; k < int64(len(targets)); k = next.Add(1) - 1 {
+						t := targets[k]
+						if prompt, ok := known[t.id()]; ok {
+							all[i][k] = judge(p.factsOf(ctx, t, prompt, count <= deepList))
+						} else {
+							all[i][k] = p.readiness(ctx, t, count <= deepList)
+						}
 					}
-					all[i][k] = p.readiness(ctx, t, count <= deepList)
 				})
 			}
 		})
