@@ -305,9 +305,9 @@ func (h *testHost) lazyClient(t *testing.T) *websocket.Conn {
 	return ws
 }
 
-func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85
+func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85, HOST-89
 	c := newHost(t).connect()
-	for _, name := range []string{"termpilot.marks", "termpilot.prompt", "termpilot.exit", "jobName", "user.x", "name"} {
+	for _, name := range []string{"termpilot.marks", "termpilot.prompt", "termpilot.exit", "termpilot.cursor_keys", "jobName", "user.x", "name"} {
 		r := &api.NotificationRequest{Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE.Enum(),
 			Arguments: &api.NotificationRequest_VariableMonitorRequest{VariableMonitorRequest: &api.VariableMonitorRequest{Name: &name, Scope: api.VariableScope_SESSION.Enum(), Identifier: ptr("all")}}}
 		if got := c.call(r).GetNotificationResponse().GetStatus(); got != api.NotificationResponse_OK {
@@ -330,6 +330,8 @@ func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85
 	told("termpilot.prompt", "editing")
 	c.call(&api.VariableRequest{Scope: &api.VariableRequest_SessionId{SessionId: id}, Set: []*api.VariableRequest_Set{{Name: ptr("user.x"), Value: ptr("5")}}})
 	told("user.x", "5")
+	c.send(id, `printf '\033[?1h'`+"\r")
+	told("termpilot.cursor_keys", "application")
 	c.send(id, "exit 6\r")
 	told("termpilot.exit", `"code":6`)
 }

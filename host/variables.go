@@ -52,6 +52,7 @@ func init() {
 		"sshIntegrationLevel":    func(*session) any { return 0 },
 		"termpilot.marks":        func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.marksState() },
 		"termpilot.prompt":       func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return raw(s.promptView()) },
+		"termpilot.cursor_keys":  func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.cursorKeys() },
 		"termpilot.exit":         func(s *session) any { return raw(s.facts.ended()) },
 		"termpilot.survivors":    func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return raw(s.facts.survivors) },
 	}
@@ -163,6 +164,15 @@ func (s *session) autoName() string {
 		}
 	}
 	return s.profile.Name
+}
+
+// cursorKeys is the session variable termpilot.cursor_keys: in which form the
+// program wants them (DECCKM). mu is held.
+func (s *session) cursorKeys() string {
+	if s.term.Modes().ApplicationCursor {
+		return "application"
+	}
+	return "normal"
 }
 
 func (s *session) titleOrNil() any {

@@ -108,6 +108,8 @@ func (s *session) variableLocked(name string) string {
 		return encode(s.marksState())
 	case "termpilot.prompt":
 		return encode(raw(s.promptView()))
+	case "termpilot.cursor_keys":
+		return encode(s.cursorKeys())
 	case "path", "hostname", "username":
 		return encode(textOrNil(s.whereLocked(name)))
 	}

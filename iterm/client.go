@@ -61,7 +61,8 @@ const (
 
 // Client is a terminal reached over the iTerm2 API. It implements
 // [terminal.Backend], [terminal.Ender], [terminal.Broadcaster],
-// [terminal.Prompter] and [terminal.Profiler]. Its methods may be called from several goroutines.
+// [terminal.Prompter], [terminal.Keyer] and [terminal.Profiler]. Its methods may
+// be called from several goroutines.
 type Client struct {
 	o Options
 
@@ -79,6 +80,7 @@ var (
 	_ terminal.Ender       = (*Client)(nil)
 	_ terminal.Broadcaster = (*Client)(nil)
 	_ terminal.Prompter    = (*Client)(nil)
+	_ terminal.Keyer       = (*Client)(nil)
 	_ terminal.Profiler    = (*Client)(nil)
 )
 

@@ -343,6 +343,22 @@ func TestSendRefusesWhatTheProtocolCannotCarry(t *testing.T) { // ITERM-50, ITER
 	}
 }
 
+func TestCursorKeysAreWhatTheHostTells(t *testing.T) { // ITERM-56, ITERM-34, ITERM-35
+	w := newWorld(3)
+	w.sessions[0].vars[varCursorKeys] = "application"
+	w.sessions[1].vars[varCursorKeys] = "normal"
+	c := newFakeServer(t, w).client(Options{})
+	for i, want := range []bool{true, false, false} { // the third is iTerm2's: it tells nothing
+		if got, err := c.ApplicationCursor(t.Context(), sid(i+1)); got != want || err != nil {
+			t.Errorf("session %d: got %v, %v, want %v", i+1, got, err, want)
+		}
+	}
+	for _, id := range []terminal.ID{"active", sid(9)} {
+		_, err := c.ApplicationCursor(t.Context(), id)
+		wantCode(t, err, fault.SessionNotFound)
+	}
+}
+
 func TestCloseReturnsWhenTheSessionIsGone(t *testing.T) { // ITERM-54
 	w := newWorld(4)
 	s := newFakeServer(t, w)

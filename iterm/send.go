@@ -69,3 +69,29 @@ func (s *state) isGateway(id terminal.ID) bool {
 	r := s.sessions[id]
 	return r != nil && r.vars[varTmuxRole] == "gateway"
 }
+
+// ApplicationCursor reports whether the session's program wants cursor keys in
+// their application form. iTerm2 does not tell: then it is false.
+func (c *Client) ApplicationCursor(ctx context.Context, id terminal.ID) (bool, error) {
+	const op = "cursor keys"
+	if !exact(id) {
+		return false, unknown(op, id)
+	}
+	var application bool
+	err := c.read(ctx, op, id, func(l *link) error {
+		ask := askVariables(id, []string{varCursorKeys})
+		if err := l.do(ctx, ask); err != nil {
+			return err
+		}
+		r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+		if err != nil {
+			return err
+		}
+		if r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
+			return errNotFound
+		}
+		application = ask.variables()[varCursorKeys] == "application"
+		return nil
+	})
+	return application, err
+}

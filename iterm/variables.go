@@ -31,6 +31,7 @@ const (
 	varMarks      = "termpilot.marks"
 	varPrompt     = "termpilot.prompt"
 	varExit       = "termpilot.exit"
+	varCursorKeys = "termpilot.cursor_keys"
 
 	appProtocol = "termpilot.protocol"
 	appPrompts  = "termpilot.prompts"

@@ -11,13 +11,6 @@ import (
 	"termpilot/terminal"
 )
 
-// CursorKeys is a backend that tells which cursor keys a program wants.
-type CursorKeys interface {
-	// ApplicationCursor reports whether the session is in application cursor
-	// mode (DECCKM).
-	ApplicationCursor(ctx context.Context, id terminal.ID) (bool, error)
-}
-
 const (
 	// typePatience is how long another writer's few bytes are waited for.
 	typePatience = 2 * time.Second
@@ -75,7 +68,7 @@ func (p *Pilot) SendKeys(ctx context.Context, sessionID string, keys []string) (
 	}
 	defer release()
 	application := false
-	if b, ok := t.backend.(CursorKeys); ok {
+	if b, ok := t.backend.(terminal.Keyer); ok {
 		application, err = b.ApplicationCursor(ctx, t.id())
 		application = application && err == nil
 	}

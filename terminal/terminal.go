@@ -321,6 +321,13 @@ type Prompter interface {
 	Prompts(ctx context.Context) (map[ID]Prompt, error)
 }
 
+// Keyer is a backend that tells which keys a program wants.
+type Keyer interface {
+	// ApplicationCursor reports whether cursor keys are to be sent in their
+	// application form (DECCKM). false also where the terminal does not tell.
+	ApplicationCursor(ctx context.Context, id ID) (bool, error)
+}
+
 // Profiler is a backend with named profiles.
 type Profiler interface {
 	// Profiles lists the names, the default first.

@@ -50,6 +50,7 @@ func TestBackend(t *testing.T, open func(t *testing.T) terminal.Backend, can Abi
 		{"ended sessions stay readable", endedStayReadable},
 		{"exit is told", exitIsTold},
 		{"all prompts are told at once", allPrompts},
+		{"cursor keys follow their mode", cursorKeys},
 		{"calls end with their context", callsEnd},
 		{"calls may be made at once", callsAtOnce},
 		{"a backend comes back", comesBack},

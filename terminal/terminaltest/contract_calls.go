@@ -253,6 +253,24 @@ func allPrompts(r *rig) { // TERM-16
 	}
 }
 
+func cursorKeys(r *rig) { // TERM-17
+	b, ok := r.b.(terminal.Keyer)
+	if !ok {
+		r.Skip("this backend does not tell the mode of its cursor keys")
+	}
+	s := r.open()
+	for _, want := range []bool{false, true, false} {
+		mode := `printf '\033[?1l'`
+		if want {
+			mode = `printf '\033[?1h'`
+		}
+		r.run(s.ID, mode)
+		if got, err := b.ApplicationCursor(r.ctx(), s.ID); got != want || err != nil {
+			r.Errorf("got %v, %v, want %v", got, err, want)
+		}
+	}
+}
+
 func callsEnd(r *rig) { // TERM-11
 	s := r.open()
 	ctx, cancel := context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
