@@ -34,15 +34,11 @@ func (r *reading) backward(ctx context.Context) error {
 			r.head = true
 			return nil
 		}
-		end = found.line
+		end = r.upTo(found)
 	}
-	first, dropped := r.takeBackward(end)
+	at, dropped := r.takeBackward(end)
 	r.omitted = dropped
-	at := place(r.t.id(), r.lines, first, 0, r.shot.Columns)
-	var above int64
-	if first < len(r.lines) {
-		above = r.lines[first].row - r.shot.Oldest
-	}
+	above := at.row - r.shot.Oldest
 	if above > 0 {
 		r.omitted += int(above)
 	} else {
@@ -51,7 +47,7 @@ func (r *reading) backward(ctx context.Context) error {
 	switch {
 	case dropped > 0 && r.req.Reduce: // the page again as it was printed, and from there the older ones
 		r.more = r.call("source=" + string(r.req.Source) + r.cursorFlag() + " reduce=false" + r.limits())
-	case dropped > 0: // one line over the whole budget: in parts
+	case dropped > 0: // one row over the whole budget: in parts
 		r.more = r.call("source=since cursor=" + at.encode() + " reduce=false" + r.limits())
 	case above > 0:
 		r.more = r.call("source=" + string(r.req.Source) + " cursor=" + at.encode() + r.flags())
@@ -79,16 +75,37 @@ func (r *reading) limits() string {
 	return s
 }
 
+// upTo leaves of a line in which the place is what is before it, and returns
+// how many lines begin before the place.
+func (r *reading) upTo(at found) int {
+	if at.off == 0 {
+		return at.line
+	}
+	l := &r.lines[at.line]
+	l.text = prefix(l.text, at.off)
+	return at.line + 1
+}
+
 // takeBackward puts the lines before lines[end] that fit into the budget into
-// r.text, and returns the first of them, and how many of them do not show in full.
-func (r *reading) takeBackward(end int) (first, dropped int) {
-	chars := 0
-	for first = end; first > 0 && end-first < r.maxLines(); first-- {
+// r.text, and returns the place of the first of them, and how many of them do
+// not show in full. Of one line over the whole budget it takes the last rows.
+func (r *reading) takeBackward(end int) (from cursor, dropped int) {
+	chars, first := 0, end
+	for ; first > 0 && end-first < r.maxLines(); first-- {
 		n := utf8.RuneCountInString(r.lines[first-1].text) + 1
 		if chars+n > r.maxChars() && first < end {
 			break
 		}
 		chars += n
+	}
+	from = place(r.t.id(), r.lines, first, 0, r.shot.Columns)
+	if chars > r.maxChars() && !r.req.Reduce {
+		row, text := r.lastRows(r.lines[first])
+		if row > from.row {
+			from = place(r.t.id(), []line{{row: row}}, 0, 0, r.shot.Columns)
+		}
+		r.text = text
+		return from, r.shape()
 	}
 	var b strings.Builder
 	for i := first; i < end; i++ {
@@ -96,7 +113,23 @@ func (r *reading) takeBackward(end int) (first, dropped int) {
 		b.WriteByte('\n')
 	}
 	r.text = strings.TrimSuffix(b.String(), "\n")
-	return first, r.shape()
+	return from, r.shape()
+}
+
+// lastRows is the text of the last rows of a line that fit into the budget, one
+// at least, and the number of the first of them.
+func (r *reading) lastRows(l line) (row int64, text string) {
+	rows := r.shot.Rows[l.row-r.shot.First:]
+	var begins []int // in l.text, of each row
+	for at, i := 0, 0; at < len(l.text) && i < len(rows); i++ {
+		begins = append(begins, at)
+		at += len(rows[i].Text)
+	}
+	i := len(begins) - 1
+	for i > 0 && utf8.RuneCountInString(l.text[begins[i-1]:]) < r.maxChars() {
+		i--
+	}
+	return l.row + int64(i), l.text[begins[i]:]
 }
 
 // shape brings a page, which is within the budget but for one long line, into

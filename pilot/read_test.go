@@ -86,6 +86,59 @@ func TestHistoryComesInPages(t *testing.T) { // READ-2
 	})
 }
 
+func TestPagesGoOnAboveALineThatIsLongerThanAPage(t *testing.T) { // READ-2, READ-9
+	on(t, terminaltest.Options{Rows: 10, Columns: 40}, func(b bench) {
+		var x strings.Builder
+		for i := range 3000 {
+			x.WriteString(strconv.Itoa(i) + ",")
+		}
+		b.run("seq 40")
+		b.f.Print(b.sid(), x.String()+"\n")
+		b.run("seq 20")
+		var want string
+		for _, req := range []ReadRequest{{MaxLines: MaxLines, MaxChars: MaxChars}, {MaxLines: 5}, {MaxLines: 7, MaxChars: 300}, {MaxLines: 5, Reduce: true}, {MaxChars: 90}} {
+			req.Source = SourceAll
+			page := b.read(req)
+			all := page.Content
+			for n := 0; page.Omitted.Lines > 0 && n < 2000; n++ {
+				if page.Omitted.HowToGet == "" {
+					b.t.Fatalf("%+v: no way to %d lines", req, page.Omitted.Lines)
+				}
+				before := page.Content
+				page = b.again(page.Omitted.HowToGet)
+				if req.Reduce && strings.HasSuffix(page.Content, before[max(0, len(before)-50):]) { // the same page, whole
+					all = strings.TrimPrefix(all, before)
+				}
+				all = page.Content + all
+			}
+			all = strings.TrimRight(strings.ReplaceAll(all, "\n", ""), " ")
+			if want == "" {
+				want = all
+			}
+			if all != want || !strings.Contains(all, x.String()) || !strings.HasPrefix(all, "$ seq 401234") {
+				b.t.Errorf("%+v: %d characters of %d", req, len(all), len(want))
+			}
+		}
+	})
+}
+
+func TestALostCursorCountsWhatItDoesNotShow(t *testing.T) { // READ-3, READ-9
+	on(t, terminaltest.Options{Rows: 10}, func(b bench) {
+		cursor := b.read(ReadRequest{}).Cursor
+		b.run("seq 500")
+		b.f.DropHead(b.sid(), 200)
+		for _, reduced := range []bool{true, false} {
+			got := b.read(ReadRequest{Source: SourceSince, Cursor: cursor, MaxLines: 50, Reduce: reduced})
+			if !got.TruncatedHead || !strings.HasSuffix(strings.TrimSpace(got.Content), "499\n500\n$") || got.Omitted.Lines < 250 {
+				b.t.Errorf("got %v %d %.30q", got.TruncatedHead, got.Omitted.Lines, got.Content)
+			}
+			if page := b.again(got.Omitted.HowToGet); page.Omitted.Lines < 200 || !strings.Contains(page.Content, "500") {
+				b.t.Errorf("got %d %.30q", page.Omitted.Lines, page.Content)
+			}
+		}
+	})
+}
+
 // seq is the numbers from a to b, one a line.
 func seq(a, b int) string {
 	var s []string

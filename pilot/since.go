@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"termpilot/terminal"
 )
@@ -23,6 +24,9 @@ func (r *reading) locate(ctx context.Context, first int64, count int) (found, er
 		return found{}, err
 	}
 	if r.from.row >= r.shot.Oldest {
+		if at, ok := r.insideLine(); ok {
+			return at, nil
+		}
 		if i, off, ok := r.from.in(r.lines, r.shot.Columns); ok {
 			return found{i, off, true}, nil
 		}
@@ -30,8 +34,30 @@ func (r *reading) locate(ctx context.Context, first int64, count int) (found, er
 	if err := r.ask(ctx, terminal.Range{Kind: terminal.Tail, Count: terminal.MaxRows}); err != nil {
 		return found{}, err
 	}
+	if r.from.row < r.shot.Oldest && (r.from.width == r.shot.Columns || r.from.before == 0) {
+		return found{}, nil // dropped: what looks like it is something else
+	}
 	i, off, ok := r.from.in(r.lines, r.shot.Columns)
 	return found{i, off, ok}, nil
+}
+
+// insideLine finds a place that is the beginning of a row inside a line. It is
+// known by its number alone, like that of a line of which none before is known.
+func (r *reading) insideLine() (found, bool) {
+	if r.from.width != r.shot.Columns || r.from.before > 0 || r.from.off > 0 {
+		return found{}, false
+	}
+	for i, l := range r.lines {
+		if i+1 < len(r.lines) && r.lines[i+1].row <= r.from.row || l.row >= r.from.row {
+			continue
+		}
+		off := 0
+		for n := l.row; n < r.from.row && int(n-r.shot.First) < len(r.shot.Rows); n++ {
+			off += utf8.RuneCountInString(r.shot.Rows[n-r.shot.First].Text)
+		}
+		return found{i, off, true}, true
+	}
+	return found{}, false
 }
 
 // since reads what came after the cursor.
@@ -44,8 +70,8 @@ func (r *reading) since(ctx context.Context) error {
 		return r.sinceFullScreen(ctx)
 	}
 	if !at.ok {
-		r.head = true
-		at.line = r.recent()
+		r.newest()
+		return nil
 	}
 	if !r.req.Reduce {
 		r.forward(at, r.shot.End, SourceSince)
@@ -69,9 +95,14 @@ func (r *reading) since(ctx context.Context) error {
 	return nil
 }
 
-// recent is the first of the newest lines that the budget shows.
-func (r *reading) recent() int {
-	return max(0, lastText(r.lines)-r.maxLines())
+// newest shows the last lines, when nothing is known of what was read before.
+func (r *reading) newest() {
+	from, dropped := r.takeBackward(lastText(r.lines))
+	r.head = true
+	r.omitted = dropped + int(max(0, from.row-r.shot.Oldest))
+	if r.omitted > 0 {
+		r.more = r.call("source=all reduce=false" + r.limits())
+	}
 }
 
 // sinceFullScreen is the whole screen of a full-screen program if it has
