@@ -60,7 +60,7 @@ type Pilot struct {
 	maxWait   time.Duration
 	readOnly  bool
 	allow     []terminal.ID
-	wire      *Tripwire
+	wire      *tripwire
 	noMask    bool
 	processes Processes
 	log       *slog.Logger
@@ -75,7 +75,7 @@ type Pilot struct {
 // New returns a Pilot over o.Backends. It starts nothing and asks no backend.
 // InvalidArgument: a Tripwire pattern that is not RE2; Storage: Dir cannot be used.
 func New(o Options) (*Pilot, error) {
-	wire, err := NewTripwire(o.Tripwire)
+	wire, err := newTripwire(o.Tripwire)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (p *Pilot) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 		return RunResult{}, err
 	}
 	if !req.Force {
-		if danger, found := p.wire.Check(text); found {
+		if danger, found := p.wire.check(text); found {
 			return RunResult{}, &fault.Error{
 				Op: op, Session: req.SessionID, Code: fault.Blocked, Detail: danger,
 				Hint: "ask the person, then pass force=true",

@@ -8,16 +8,16 @@ import (
 	"termpilot/fault"
 )
 
-// Tripwire recognises commands that look destructive: a guard against slips.
+// tripwire recognises commands that look destructive: a guard against slips.
 // It is no wall: a command can be written in endless ways, and what a program
 // does is not seen. The list is specs/tripwire.md.
-type Tripwire struct{ extra []*regexp.Regexp }
+type tripwire struct{ extra []*regexp.Regexp }
 
-// NewTripwire returns the built-in list plus further regular expressions
+// newTripwire returns the built-in list plus further regular expressions
 // (RE2), each tried on the whole text of a command. InvalidArgument names the
 // one that does not compile.
-func NewTripwire(patterns []string) (*Tripwire, error) {
-	w := &Tripwire{}
+func newTripwire(patterns []string) (*tripwire, error) {
+	w := &tripwire{}
 	for i, expr := range patterns {
 		re, err := regexp.Compile(expr)
 		if err != nil {
@@ -46,8 +46,8 @@ func ParseTripwire(text string) []string {
 // nestedShells is how deep commands inside commands are looked at.
 const nestedShells = 4
 
-// Check says what looks destructive in a command.
-func (w *Tripwire) Check(command string) (danger string, found bool) {
+// check says what looks destructive in a command.
+func (w *tripwire) check(command string) (danger string, found bool) {
 	for _, re := range w.extra {
 		if re.MatchString(command) {
 			return "the command matches the tripwire pattern " + re.String(), true

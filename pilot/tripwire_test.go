@@ -35,13 +35,13 @@ func TestTripwireBlocksWhatDestroys(t *testing.T) {
 			"docker volume prune", "zfs destroy tank", "lvremove /dev/vg/x", "crontab -r", "userdel ann", "dropdb x",
 		},
 	}
-	w, err := NewTripwire(nil)
+	w, err := newTripwire(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for row, commands := range blocked {
 		for _, c := range commands {
-			if _, found := w.Check(c); !found {
+			if _, found := w.check(c); !found {
 				t.Errorf("%s: %q passes", row, c)
 			}
 		}
@@ -49,7 +49,7 @@ func TestTripwireBlocksWhatDestroys(t *testing.T) {
 }
 
 func TestTripwireLetsOrdinaryCommandsPass(t *testing.T) { // WIRE-8
-	w, _ := NewTripwire(nil)
+	w, _ := newTripwire(nil)
 	for _, c := range []string{
 		"rm -rf build", "rm -rf ./node_modules", "rm file", "rm -rf /tmp/x", "rm -rf ~/x/y", "echo 'rm -rf /'", `echo "rm -rf ~"`, "# rm -rf /", "grep -r 'rm -rf /' .",
 		"cat <<EOF\nrm -rf /\nEOF", "cat > f <<'X'\nmkfs /dev/sda\nX\ntrue", "git push", "git push origin main", "git push --force-with-lease", "git reset HEAD~1",
@@ -58,33 +58,33 @@ func TestTripwireLetsOrdinaryCommandsPass(t *testing.T) { // WIRE-8
 		"f(){ g|h& };f", "sh script.sh", "bash -c 'echo hi'", "make clean", "cargo clean", "psql -c 'select 1'", "terraform plan", "rm -r dir/*", "du -sh *", "chown me file",
 		"python3 -c 'print(\"rm -rf /\")'", "alias x='rm -rf ~'", "shutdown --help",
 	} {
-		if danger, found := w.Check(c); found {
+		if danger, found := w.check(c); found {
 			t.Errorf("%q is blocked: %s", c, danger)
 		}
 	}
 }
 
 func TestTripwireFileAddsPatterns(t *testing.T) { // WIRE-9
-	w, err := NewTripwire(ParseTripwire("# ours\n\n  deploy\\s+prod  \n"))
+	w, err := newTripwire(ParseTripwire("# ours\n\n  deploy\\s+prod  \n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, found := w.Check("./deploy   prod"); !found {
+	if _, found := w.check("./deploy   prod"); !found {
 		t.Error("the added pattern does not count")
 	}
-	if _, found := w.Check("./deploy test"); found {
+	if _, found := w.check("./deploy test"); found {
 		t.Error("another command is blocked")
 	}
-	if _, err := NewTripwire([]string{"("}); !errors.Is(err, fault.InvalidArgument) {
+	if _, err := newTripwire([]string{"("}); !errors.Is(err, fault.InvalidArgument) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTripwireEndsOnAnyText(t *testing.T) { // WIRE-10
-	w, _ := NewTripwire(nil)
+	w, _ := newTripwire(nil)
 	for _, part := range []string{"(", "$(", "`", "'", "\"$(", "a<<a\n", "<<", "f(){", "\\", "sh -c '", "$((((", "&>", ">(", "((()"} {
 		began := time.Now()
-		w.Check(strings.Repeat(part, MaxCommand/len(part)))
+		w.check(strings.Repeat(part, MaxCommand/len(part)))
 		if d := time.Since(began); d > 2*time.Second {
 			t.Errorf("%q takes %v", part, d)
 		}
@@ -95,14 +95,14 @@ func FuzzTripwireEndsAndQuotedTextIsData(f *testing.F) {
 	for _, s := range []string{"rm -rf /", "$(", "`a", "a <<b\nc", "x > 'y z'", "\\"} {
 		f.Add(s)
 	}
-	w, _ := NewTripwire(nil)
+	w, _ := newTripwire(nil)
 	f.Fuzz(func(t *testing.T, text string) { // WIRE-8, WIRE-10
 		if len(text) > 4096 {
 			return
 		}
-		w.Check(text)
+		w.check(text)
 		quoted := "echo '" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-		if danger, found := w.Check(quoted); found && !isForkBomb(quoted) {
+		if danger, found := w.check(quoted); found && !isForkBomb(quoted) {
 			t.Errorf("%q is blocked: %s", quoted, danger)
 		}
 	})
