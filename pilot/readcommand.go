@@ -18,13 +18,9 @@ func (r *reading) command(ctx context.Context) error {
 	if !r.req.Reduce {
 		return r.commandPage(ctx, prompts)
 	}
-	var all extent
-	for _, prompt := range prompts {
-		e, err := readSpan(ctx, r.t, prompt.Output)
-		if err != nil {
-			return err
-		}
-		all = all.append(e)
+	all, err := r.outputs(ctx, prompts)
+	if err != nil {
+		return err
 	}
 	out := r.p.fit(all, outputWish{chars: r.req.MaxChars, lines: r.req.MaxLines, reduce: true})
 	r.text, r.omitted, r.head = out.text, out.omitted, all.lost > 0
@@ -33,6 +29,19 @@ func (r *reading) command(ctx context.Context) error {
 	}
 	// Where the cursor of a later source=since begins: now.
 	return r.ask(ctx, terminal.Range{Kind: terminal.Visible})
+}
+
+// outputs reads what several prompts printed, as one text.
+func (r *reading) outputs(ctx context.Context, prompts []terminal.Prompt) (extent, error) {
+	var all extent
+	for _, prompt := range prompts {
+		e, err := readSpan(ctx, r.t, prompt.Output)
+		if err != nil {
+			return extent{}, err
+		}
+		all = all.append(e)
+	}
+	return all, nil
 }
 
 // prompts returns the prompts whose output is wanted.
@@ -150,13 +159,9 @@ func rowsEnd(span terminal.Span) int64 {
 
 // commandWhole reads the output of a run that was several commands.
 func (r *reading) commandWhole(ctx context.Context, prompts []terminal.Prompt) error {
-	var all extent
-	for _, prompt := range prompts {
-		e, err := readSpan(ctx, r.t, prompt.Output)
-		if err != nil {
-			return err
-		}
-		all = all.append(e)
+	all, err := r.outputs(ctx, prompts)
+	if err != nil {
+		return err
 	}
 	out := r.p.fit(all, outputWish{chars: r.req.MaxChars, lines: r.req.MaxLines})
 	r.text, r.omitted, r.head = out.text, out.omitted, all.lost > 0
