@@ -55,6 +55,32 @@ func TestEveryToolIsListedAsItsGoldenSays(t *testing.T) { // MCP-30
 	}
 }
 
+func TestTheSchemasHaveTheLimitsOfPilot(t *testing.T) { // MCP-32
+	for _, c := range []struct {
+		tool      tool
+		parameter string
+		want      int64
+	}{
+		{runCommand, "command", pilot.MaxCommand},
+		{createWindow, "command", pilot.MaxCommand},
+		{createWindow, "rows", pilot.MaxSize},
+		{createWindow, "columns", pilot.MaxSize},
+		{sendText, "text", pilot.MaxText},
+		{sendKeys, "keys", pilot.MaxKeys},
+		{waitSession, "session_ids", pilot.MaxWaited},
+		{waitSession, "pattern", pilot.MaxPattern},
+		{waitSession, "max_output_chars", pilot.MaxChars},
+		{runCommand, "max_output_chars", pilot.MaxChars},
+		{readTerminal, "max_chars", pilot.MaxChars},
+		{readTerminal, "max_lines", pilot.MaxLines},
+	} {
+		p, ok := c.tool.in.property(c.parameter)
+		if !ok || p.schema.max == nil || *p.schema.max != c.want {
+			t.Errorf("%s: %s: got %+v, want at most %d", c.tool.name, c.parameter, p.schema, c.want)
+		}
+	}
+}
+
 func TestEveryToolSaysWhatItDoesToTheWorld(t *testing.T) { // MCP-31
 	name := regexp.MustCompile(`^[a-z_]{1,64}$`)
 	for _, tool := range table {

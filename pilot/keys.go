@@ -49,7 +49,7 @@ var keyTable = map[string]key{
 }
 
 // MaxKeys is the most keys of one call.
-const MaxKeys = 256
+const MaxKeys = 64
 
 // KeyNames lists the names that SendKeys knows, sorted. "alt_<char>" stands for
 // alt_ and any one character.

@@ -35,7 +35,7 @@ func (p *Pilot) SendText(ctx context.Context, sessionID, text string, paste bool
 		return refuse(fault.TooLarge, fmt.Sprintf("the text has %d bytes; the limit is %d", len(text), MaxText), "send it in parts")
 	case !utf8.ValidString(text):
 		return refuse(fault.InvalidArgument, "the text is not valid UTF-8", "pass text; control keys go through send_keys")
-	case paste && strings.Contains(text, pasteEnd):
+	case paste && (strings.Contains(text, pasteEnd) || strings.Contains(text, "\u009b201~")): // CSI has two spellings
 		return refuse(fault.InvalidArgument, "the text holds the sequence that ends a paste", "remove it, or send with paste=false")
 	}
 	t, release, err := p.writing(ctx, op, sessionID)

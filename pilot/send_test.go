@@ -45,8 +45,10 @@ func TestTextIsPastedWhereProgramsTakePastes(t *testing.T) { // SEND-2
 			if got := string(b.f.Sent(b.sid())[0]); got != c.want {
 				b.t.Errorf("got %q, want %q", got, c.want)
 			}
-			if _, err := b.SendText(b.t.Context(), b.id, "a\x1b[201~\rrm", true); !errors.Is(err, fault.InvalidArgument) {
-				b.t.Errorf("got %v", err)
+			for _, text := range []string{"a\x1b[201~\rrm", "a\u009b201~\rrm"} {
+				if _, err := b.SendText(b.t.Context(), b.id, text, true); !errors.Is(err, fault.InvalidArgument) {
+					b.t.Errorf("%q: got %v", text, err)
+				}
 			}
 		})
 	}

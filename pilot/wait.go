@@ -18,8 +18,8 @@ const (
 	// quietFor is how long nothing may be printed until a session is quiet.
 	quietFor = 2 * time.Second
 	// MaxPattern is the most bytes of a pattern, MaxWaited the most sessions of one wait.
-	MaxPattern = 4096
-	MaxWaited  = 64
+	MaxPattern = 1024
+	MaxWaited  = 32
 	// scanEvery spaces the looks at a screen that changes all the time.
 	scanEvery = 50 * time.Millisecond
 )
@@ -155,7 +155,7 @@ func newCondition(req WaitRequest) (condition, error) {
 		return refuse("there is no until="+oneLine(string(c.until)), "use command, prompt, text, quiet or exit")
 	}
 	if req.Pattern == "" || len(req.Pattern) > MaxPattern || !utf8.ValidString(req.Pattern) {
-		return refuse("until=text needs a pattern of at most 4096 bytes", "pass the text to wait for")
+		return refuse(fmt.Sprintf("until=text needs a pattern of 1 to %d bytes of text", MaxPattern), "pass the text to wait for")
 	}
 	expr := req.Pattern
 	if !req.Regex {

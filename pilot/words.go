@@ -24,7 +24,7 @@ func oneLine(s string) string {
 		switch {
 		case r == '\n', r == '\r', r == '\t':
 			r = ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == unicode.ReplacementChar && n > 0 && b.Len() == 0:
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
 			continue
 		}
 		b.WriteRune(r)
