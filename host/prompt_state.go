@@ -17,6 +17,7 @@ type promptView struct {
 	Touched bool   `json:"touched"` // something was sent since the prompt was shown
 	Paste   bool   `json:"paste"`   // the program that reads takes bracketed pastes
 	Silent  bool   `json:"silent"`  // the command has ended and printed nothing
+	Cwd     string `json:"cwd"`     // as the shell told it with the prompt
 }
 
 var stateNames = map[terminal.PromptState]string{
@@ -31,7 +32,7 @@ func (s *session) promptView() promptView {
 	if p.ID == "" {
 		return v
 	}
-	v.ID = s.promptGUID(p.ID)
+	v.ID, v.Cwd = s.promptGUID(p.ID), clean(p.Cwd)
 	switch p.State {
 	case terminal.Editing:
 		v.Typed = s.typed(p.CommandStart)

@@ -64,7 +64,8 @@ const (
 // [terminal.Prompter], [terminal.Keyer] and [terminal.Profiler]. Its methods may
 // be called from several goroutines.
 type Client struct {
-	o Options
+	o      Options
+	linger time.Duration // lingering
 
 	dialing chan struct{} // holds one token while a connection is being made
 
@@ -103,7 +104,7 @@ func New(o Options) *Client {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Client{o: o, dialing: make(chan struct{}, 1), known: make(map[terminal.ID]time.Time)}
+	return &Client{o: o, dialing: make(chan struct{}, 1), known: make(map[terminal.ID]time.Time), linger: lingering}
 }
 
 // Name returns Options.Name.

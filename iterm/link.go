@@ -15,6 +15,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/iterm/api"
+	"termpilot/terminal"
 )
 
 var errDisconnected = errors.New("the client was closed")
@@ -39,7 +40,8 @@ type link struct {
 	lastID  int64
 	pending map[int64]*call
 
-	screens  sync.Mutex // makes one step of a change of watchers and its request; see watch.go
+	screens  sync.Mutex                  // makes one step of a change of watchers and its request; see watch.go
+	warm     map[terminal.ID]*time.Timer // cancels what nobody watches any more; screens guards it
 	state    state
 	topology stage // windows, focus, broadcast domains; see sync.go
 	details  stage // variables and prompts
@@ -52,6 +54,7 @@ type call struct {
 	// stores keeps its place in the order of the terminal's messages.
 	apply func(*api.ServerOriginatedMessage)
 	names []string // of the variables that are asked for
+	ours  bool     // the answer is an error of termpilot's host
 
 	bytes  []byte
 	state  atomic.Int32
@@ -69,7 +72,7 @@ const (
 func newLink(c *Client, ws *websocket.Conn, w *wire, version string) *link {
 	l := &link{
 		client: c, log: c.o.Log, ws: ws, wire: w, version: oneLine(version, 16),
-		queue: make(chan []*call, 16), lost: make(chan struct{}), pending: make(map[int64]*call),
+		queue: make(chan []*call, 16), lost: make(chan struct{}), pending: make(map[int64]*call), warm: make(map[terminal.ID]*time.Timer),
 		topology: newStage(), details: newStage(),
 	}
 	l.state.init(c)
@@ -84,6 +87,12 @@ func newLink(c *Client, ws *websocket.Conn, w *wire, version string) *link {
 func (l *link) close() {
 	l.fail(errDisconnected)
 	l.both.Wait()
+	l.screens.Lock()
+	defer l.screens.Unlock()
+	for _, timer := range l.warm {
+		timer.Stop()
+	}
+	clear(l.warm)
 }
 
 func (l *link) isLost() bool {
@@ -300,6 +309,9 @@ func (l *link) receive(data []byte) error {
 	if c.apply != nil {
 		c.apply(m)
 	}
+	if _, failed := m.GetSubmessage().(*api.ServerOriginatedMessage_Error); failed {
+		c.ours = l.state.isOurs()
+	}
 	c.answer = m
 	close(c.done)
 	return nil
@@ -312,6 +324,9 @@ func answerOf[R any](c *call, get func(*api.ServerOriginatedMessage) *R) (*R, er
 	}
 	switch s := c.answer.GetSubmessage().(type) {
 	case *api.ServerOriginatedMessage_Error:
+		if f, ok := hostFault(s.Error); ok && c.ours {
+			return nil, f
+		}
 		return nil, refusal(s.Error)
 	case nil:
 		return nil, violation("an answer holds nothing")

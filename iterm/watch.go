@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"termpilot/iterm/api"
 	"termpilot/terminal"
@@ -174,14 +175,22 @@ func (l *link) watch(ctx context.Context, id terminal.ID, w *watcher) (terminal.
 	defer cancel()
 	screen := subscribe(api.NotificationType_NOTIFY_ON_SCREEN_UPDATE, string(id), true)
 	prompt, vars := askPrompt(id, ""), l.refresh(id)
-	calls := []*call{screen, prompt, vars}
+	light := l.state.isOurs() // termpilot.prompt tells all of a fresh prompt
 
 	// Registering and asking are one step with regard to unwatch, or its
 	// cancellation of the last watcher's screen updates could overtake ours.
 	l.screens.Lock()
 	gone := l.state.watch(id, w)
 	err := gone
+	var calls []*call
 	if err == nil {
+		if !l.rewarm(id) {
+			calls = append(calls, screen)
+		}
+		if !light {
+			calls = append(calls, prompt)
+		}
+		calls = append(calls, vars)
 		err = l.post(ctx, calls)
 	}
 	l.screens.Unlock()
@@ -191,24 +200,92 @@ func (l *link) watch(ctx context.Context, id terminal.ID, w *watcher) (terminal.
 	if err := l.await(ctx, calls); err != nil {
 		return terminal.Prompt{}, err
 	}
-	p, known, err := readPrompt(prompt, vars, "")
+	p, known, fresh, err := readFresh(vars)
+	if err == nil && !(light && fresh) {
+		if light {
+			// One that is not fresh is asked for whole, with what goes with it.
+			prompt, vars = askPrompt(id, ""), l.refresh(id)
+			if err := l.do(ctx, prompt, vars); err != nil {
+				return terminal.Prompt{}, err
+			}
+		}
+		p, known, err = readPrompt(prompt, vars, "")
+	}
 	if err != nil {
 		return p, err
 	}
 	if _, over := parseExit(known[varExit]); over {
 		return p, ended("watch", id)
 	}
+	if screen.answer == nil { // it stands from before
+		return p, nil
+	}
 	return p, subscribed(screen)
 }
 
-// unwatch ends a subscription; the last one to leave a session cancels its
-// screen updates, without waiting for the answer.
+// readFresh makes a Prompt of the answer that tells the variables, if they tell
+// all of it: one at which nothing is typed.
+func readFresh(vars *call) (p terminal.Prompt, known map[string]string, fresh bool, err error) {
+	v, err := answerOf(vars, (*api.ServerOriginatedMessage).GetVariableResponse)
+	switch {
+	case err != nil:
+		return p, nil, false, err
+	case v.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND:
+		return p, nil, false, errNotFound
+	}
+	known = vars.variables()
+	live, ok := parseLivePrompt(known[varPrompt])
+	if !ok || live.ID == "" || live.Cwd == nil || live.Typed == nil || *live.Typed || promptStates[live.State] != terminal.Editing {
+		return p, known, false, nil
+	}
+	p = terminal.Prompt{ID: live.ID, State: terminal.Editing, Marks: marks(known[varMarks], true), Cwd: *live.Cwd}
+	return withLive(p, live), known, true, nil
+}
+
+// lingering is how long a session's screen updates are still told when nobody
+// watches it any more: most often somebody soon does again.
+const lingering = 2 * time.Second
+
+// unwatch ends a subscription; some time after the last one left a session, its
+// screen updates are cancelled, without waiting for the answer.
 func (l *link) unwatch(id terminal.ID, w *watcher) {
 	l.screens.Lock()
 	defer l.screens.Unlock()
-	if l.state.unwatch(id, w) && !l.isLost() {
+	if !l.state.unwatch(id, w) || l.isLost() {
+		return
+	}
+	if l.client.linger <= 0 {
+		l.cool(id)
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(l.client.linger, func() {
+		l.screens.Lock()
+		defer l.screens.Unlock()
+		if l.warm[id] == timer {
+			delete(l.warm, id)
+			l.cool(id)
+		}
+	})
+	l.warm[id] = timer
+}
+
+// cool cancels a session's screen updates. screens is held.
+func (l *link) cool(id terminal.ID) {
+	if !l.isLost() {
 		_ = l.post(context.Background(), []*call{subscribe(api.NotificationType_NOTIFY_ON_SCREEN_UPDATE, string(id), false)})
 	}
+}
+
+// rewarm reports whether a session's screen updates are still told, and keeps
+// them. screens is held.
+func (l *link) rewarm(id terminal.ID) bool {
+	timer, ok := l.warm[id]
+	if ok {
+		timer.Stop()
+		delete(l.warm, id)
+	}
+	return ok
 }
 
 // watch registers w; it fails when the link is already lost.

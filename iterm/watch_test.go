@@ -139,6 +139,7 @@ func TestScreenUpdatesAreSubscribedWhileSomebodyWatches(t *testing.T) { // ITERM
 	w := newWorld(2)
 	s := newFakeServer(t, w)
 	c := s.client(Options{})
+	c.linger = 0
 	screens := func() string {
 		if _, err := c.Profiles(t.Context()); err == nil { // whatever it says: its answer is behind all that was sent
 			t.Fatal("the fake has no profiles")
@@ -161,6 +162,13 @@ func TestScreenUpdatesAreSubscribedWhileSomebodyWatches(t *testing.T) { // ITERM
 	collect(t, two, terminal.State)
 	if got, want := screens(), "+2+2-2"; got != want {
 		t.Errorf("both left: got %s, want %s", got, want)
+	}
+	c.linger = time.Hour // then the next watch finds them still told
+	for range 2 {
+		collect(t, watch(t, c, sid(1)), terminal.State)
+	}
+	if got, want := screens(), "+2+2-2+2"; got != want {
+		t.Errorf("watched again: got %s, want %s", got, want)
 	}
 }
 
