@@ -43,6 +43,21 @@ func TestKeysAreKeysAndTextIsText(t *testing.T) { // B35
 	})
 }
 
+func TestCursorKeysAreThoseThatTheProgramAskedFor(t *testing.T) {
+	s := open(t, "bash", "")
+	for mode, bytes := range map[string]string{"h": "1b 4f 41 1b 4f 42", "l": "1b 5b 41 1b 5b 42"} { // set and reset mode; SS3 and CSI
+		s.text(`stty raw -echo; printf '\033[?1%sready-%s' ` + mode + ` now; head -c 6 | od -An -tx1; stty sane; printf '\033[?1l'`)
+		s.keys("enter")
+		s.until("text", "ready-now", 5*time.Second)
+		s.keys("up", "down")
+		s.until("prompt", "", 5*time.Second)
+		if all := s.read("screen").Content; !strings.Contains(all, bytes) {
+			t.Errorf("mode %s: want %s in\n%s", mode, bytes, all)
+		}
+		s.expect("clear", want{exit: code(0)})
+	}
+}
+
 func TestTabsAndHereDocumentsArriveAsTyped(t *testing.T) { // B36
 	for _, shell := range []string{"bash", "zsh"} {
 		t.Run(shell, func(t *testing.T) {
@@ -158,6 +173,23 @@ func TestControlCharactersInACommandAreRefused(t *testing.T) {
 	s.expect("echo untouched", want{exit: code(0), output: "untouched"})
 }
 
+func TestAShellThatCannotBeStartedIsNamed(t *testing.T) {
+	h := newHome(t)
+	bin := filepath.Join(h.dir, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "fish"), []byte("\x7fno program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.extra = append(h.extra, "PATH="+bin+":"+os.Getenv("PATH"))
+	c := serve(t, h)
+	f := c.try("create_window", map[string]any{"profile": "fish"}, nil)
+	if f == nil || f.Code != "shell_not_found" || !strings.Contains(f.Message, filepath.Join(bin, "fish")) || f.Hint == "" {
+		t.Errorf("got %+v, want shell_not_found with the path and a hint", f)
+	}
+}
+
 func TestUnknownSessionsAndWrongTypesAreNamed(t *testing.T) {
 	h := newHome(t)
 	c := serve(t, h)
@@ -176,6 +208,9 @@ func TestUnknownSessionsAndWrongTypesAreNamed(t *testing.T) {
 		{"read_terminal", "invalid_argument", map[string]any{"session_id": s.ID, "source": "moon"}},
 		{"read_terminal", "cursor_invalid", map[string]any{"session_id": s.ID, "source": "since", "cursor": "rubbish"}},
 		{"create_window", "profile_not_found", map[string]any{"profile": "no-such-shell"}},
+		{"create_window", "invalid_argument", map[string]any{"cwd": filepath.Join(h.dir, "no-such-folder")}},
+		{"create_window", "invalid_argument", map[string]any{"cwd": "relative"}},
+		{"create_window", "invalid_argument", map[string]any{"env": map[string]any{"A=B": "c"}}},
 		{"run_command", "command_blocked", map[string]any{"session_id": s.ID, "command": "rm -rf /"}},
 	} {
 		if f := c.try(tc.tool, tc.args, nil); f == nil || f.Code != tc.code || f.Hint == "" {

@@ -44,6 +44,17 @@ const (
 	Internal           Code = "internal"            // a fault of termpilot's own
 )
 
+// Known reports whether c is one of the codes above, and not just any word.
+func (c Code) Known() bool {
+	switch c {
+	case InvalidArgument, TooLarge, SessionNotFound, SessionEnded, NotReady, Busy, NoIntegration, Unverified, Blocked, NotAllowed,
+		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, ShellNotFound, BackendUnavailable, Refused,
+		Protocol, Unsupported, Deadline, Storage, Internal:
+		return true
+	}
+	return false
+}
+
 // Error is a failure with what a caller needs to act on it. Its text is
 // "op session: code: detail: cause", leaving out what is empty, lower case and
 // without a full stop. Hint is one imperative sentence that says what to do

@@ -33,6 +33,45 @@ type refusal string
 
 func (e refusal) Error() string { return string(e) }
 
+// hostFault reads the text with which termpilot's host answers a request that
+// it refuses: a fault's code, what was found, and what to do about it, as
+// "shell_not_found: no such program: /bin/x (install it)". Any other text is ok=false.
+func hostFault(text string) (f *fault.Error, ok bool) {
+	end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
+	if end < 0 {
+		end = len(text)
+	}
+	code, detail := fault.Code(text[:end]), text[end:]
+	if !code.Known() {
+		return nil, false
+	}
+	detail, hint := cutHint(strings.TrimPrefix(detail, ": "))
+	return &fault.Error{Code: code, Detail: oneLine(detail, maxReason), Hint: oneLine(hint, maxReason)}, true
+}
+
+// maxReason is how many characters of a terminal's own words are passed on.
+const maxReason = 200
+
+// cutHint cuts the last bracketed part off a text that ends with one.
+func cutHint(text string) (rest, hint string) {
+	if !strings.HasSuffix(text, ")") {
+		return text, ""
+	}
+	depth := 0
+	for i := len(text) - 1; i >= 0; i-- {
+		switch text[i] {
+		case ')':
+			depth++
+		case '(':
+			depth--
+		}
+		if depth == 0 {
+			return strings.TrimSuffix(text[:i], " "), text[i+1 : len(text)-1]
+		}
+	}
+	return text, ""
+}
+
 // violation says how the terminal broke the protocol.
 type violation string
 
@@ -85,7 +124,7 @@ func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err err
 	case errors.As(err, &late), ctx.Err() != nil:
 		out.Code, out.Detail, out.Hint = fault.Deadline, "no answer came in time", "try again, or check that the terminal shows no dialog"
 	case errors.As(err, &no):
-		out.Code, out.Detail, out.Err = fault.Refused, oneLine(string(no), 200), nil
+		out.Code, out.Detail, out.Err = fault.Refused, oneLine(string(no), maxReason), nil
 		out.Hint = "update the terminal, or use another way"
 		if out.Detail == "" {
 			out.Detail = "the terminal gave no reason"

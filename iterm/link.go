@@ -54,6 +54,7 @@ type call struct {
 	// stores keeps its place in the order of the terminal's messages.
 	apply func(*api.ServerOriginatedMessage)
 	names []string // of the variables that are asked for
+	ours  bool     // the answer is an error of termpilot's host
 
 	bytes  []byte
 	state  atomic.Int32
@@ -308,6 +309,9 @@ func (l *link) receive(data []byte) error {
 	if c.apply != nil {
 		c.apply(m)
 	}
+	if _, failed := m.GetSubmessage().(*api.ServerOriginatedMessage_Error); failed {
+		c.ours = l.state.isOurs()
+	}
 	c.answer = m
 	close(c.done)
 	return nil
@@ -320,6 +324,9 @@ func answerOf[R any](c *call, get func(*api.ServerOriginatedMessage) *R) (*R, er
 	}
 	switch s := c.answer.GetSubmessage().(type) {
 	case *api.ServerOriginatedMessage_Error:
+		if f, ok := hostFault(s.Error); ok && c.ours {
+			return nil, f
+		}
 		return nil, refusal(s.Error)
 	case nil:
 		return nil, violation("an answer holds nothing")

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"termpilot/fault"
 )
 
 // codes returns the values of the constants of type Code in fault/fault.go, in order.
@@ -55,6 +57,11 @@ func TestErrorTableHasExactlyTheCodesOfFault(t *testing.T) {
 		}
 	}
 	want := codes(t)
+	for _, code := range want {
+		if !fault.Code(code).Known() {
+			t.Errorf("fault: Known does not know %s", code)
+		}
+	}
 	for _, code := range want {
 		if !slices.Contains(rows, code) {
 			t.Errorf("specs/errors.md: code %s of fault/fault.go has no row", code)
