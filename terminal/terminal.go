@@ -23,12 +23,14 @@ import (
 type ID string
 
 // Backend drives the sessions of one terminal. Its methods may be called from
-// several goroutines. Every call ends within its context's deadline, or
-// within the backend's own where the context has none, with a
-// [termpilot/fault.Error]: SessionNotFound for an id that never was,
-// SessionEnded for one whose program is gone, BackendUnavailable when the
-// terminal cannot be reached (the next call tries again), Deadline when no
-// answer came and the effect is unknown.
+// several goroutines. Every call ends within its context's deadline, or within
+// the backend's own where the context has none.
+//
+// A call that fails does so with a [termpilot/fault.Error]: SessionNotFound for
+// an id that never was, SessionEnded for one whose program is gone,
+// BackendUnavailable when the terminal cannot be reached (the next call tries
+// again), Deadline when no answer came in time; where the call has an effect,
+// it is then unknown.
 type Backend interface {
 	// Name is the backend's kind: "host", "iterm2" or "tmux".
 	Name() string
@@ -53,7 +55,9 @@ type Backend interface {
 
 	// Send passes bytes to the session's program, verbatim, to this session
 	// alone (no broadcast), all or an error. It returns when the terminal has
-	// accepted them, not when the program has read them.
+	// accepted them, not when the program has read them. InvalidArgument for
+	// bytes that the terminal cannot carry (not every one takes what is no
+	// UTF-8), TooLarge for more than it takes at once.
 	Send(ctx context.Context, id ID, text []byte) error
 
 	// Watch subscribes to a session's events. The subscription stands when Watch
@@ -269,7 +273,7 @@ const (
 	Continued                        // the shell asks for more lines; Prompt is Continuation
 	Started                          // a command starts; Prompt is Running
 	Ended                            // a command ended; Prompt is Finished
-	Aborted                          // a prompt was left without a command
+	Aborted                          // a prompt was left without a command; Prompt may lack its ID
 	Output                           // the screen changed; several changes may be one event
 	Gone                             // the session ended; the last event
 	Resync                           // events were missed: look at the present state
@@ -283,11 +287,12 @@ type Event struct {
 	Exit   Exit // for Gone
 }
 
-// Exit is how a session's program ended. Both fields nil and empty: not known.
+// Exit is how a session's program ended. With a nil Code and no Signal it is
+// not known how.
 type Exit struct {
 	Code   *int
-	Signal string // "SIGKILL"
-	At     time.Time
+	Signal string    // "SIGKILL"
+	At     time.Time // zero: not known
 }
 
 // CloseMode is how to end a session.
