@@ -251,7 +251,7 @@ func (t *tab) sessions() (list []*session) {
 // activate moves the focus in the model: there is no window to raise.
 func activate(c *client, in *api.ActivateRequest) (*api.ActivateResponse, error) {
 	h := c.host
-	bad := func(status api.ActivateResponse_Status) (*api.ActivateResponse, error) {
+	answer := func(status api.ActivateResponse_Status) (*api.ActivateResponse, error) {
 		return &api.ActivateResponse{Status: status.Enum()}, nil
 	}
 	h.mu.Lock()
@@ -273,10 +273,10 @@ func activate(c *client, in *api.ActivateRequest) (*api.ActivateResponse, error)
 		w = t.window
 	}
 	if in.GetIdentifier() != nil && w == nil {
-		return bad(api.ActivateResponse_BAD_IDENTIFIER)
+		return answer(api.ActivateResponse_BAD_IDENTIFIER)
 	}
 	if in.GetSelectTab() && t == nil || in.GetSelectSession() && s == nil || in.GetOrderWindowFront() && w == nil {
-		return bad(api.ActivateResponse_INVALID_OPTION)
+		return answer(api.ActivateResponse_INVALID_OPTION)
 	}
 	before := h.focusNow()
 	if in.GetSelectSession() {
@@ -289,5 +289,5 @@ func activate(c *client, in *api.ActivateRequest) (*api.ActivateResponse, error)
 		h.layout.key = w
 	}
 	h.tellFocus(before)
-	return bad(api.ActivateResponse_OK)
+	return answer(api.ActivateResponse_OK)
 }

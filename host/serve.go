@@ -225,8 +225,8 @@ func (h *server) prepareStop(force bool) error {
 	defer h.mu.Unlock()
 	if n := len(h.sessions); n > 0 && !force {
 		return &fault.Error{
-			Op: "host stop", Code: fault.Refused, Detail: fmt.Sprintf("%d sessions live", n),
-			Hint: "close the sessions, or stop by force, which ends them",
+			Op: "host stop", Code: fault.Refused, Detail: fmt.Sprintf("sessions that live: %d", n),
+			Hint: "close them, or stop by force, which ends their programs",
 		}
 	}
 	h.closing = true

@@ -65,7 +65,7 @@ func (c *Client) start(ctx context.Context) (*link, error) {
 			return nil, err
 		}
 		return nil, &fault.Error{
-			Code: fault.BackendUnavailable, Detail: c.o.Name + " cannot be started", Hint: "run termpilot doctor", Err: err,
+			Code: fault.BackendUnavailable, Detail: c.o.Name + " cannot be started", Hint: "see what termpilot host start says", Err: err,
 		}
 	}
 	for {

@@ -74,7 +74,7 @@ func (p *Pilot) openOn(ctx context.Context, backend string, spec terminal.OpenSp
 	}
 	var failed error = &fault.Error{
 		Op: "open", Code: fault.BackendUnavailable, Detail: "there is no terminal backend",
-		Hint: "start iTerm2, tmux or the termpilot host",
+		Hint: "start the host with termpilot host start",
 	}
 	for _, b := range tried {
 		s, err := b.Open(ctx, spec)
