@@ -93,8 +93,8 @@ func (h *server) serve(ctx context.Context, c *claim) {
 	h.housekeep(ctx, conns)
 
 	// The sockets go first, so that nobody finds a host that is ending.
-	_ = c.api.Close()
-	_ = c.attach.Close()
+	c.api.close()
+	c.attach.close()
 	accepting.Wait()
 	h.closeAll()
 	conns.closeAll()
@@ -139,15 +139,18 @@ func (c *connections) closeAll() {
 	c.wg.Wait()
 }
 
-func (h *server) accept(l *net.UnixListener, conns *connections, serve func(*net.UnixConn)) {
+// acceptPause is how long the host waits after it could not accept a client.
+const acceptPause = 200 * time.Millisecond
+
+func (h *server) accept(d *door, conns *connections, serve func(*net.UnixConn)) {
 	for {
-		conn, err := l.AcceptUnix()
+		conn, err := d.accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil { // out of descriptors, most likely: let some go
 			h.log.Error("a client cannot be accepted", "error", err)
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(acceptPause)
 			continue
 		}
 		if !conns.add(conn) {
@@ -224,8 +227,12 @@ func (h *server) prepareStop(force bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if n := len(h.sessions); n > 0 && !force {
+		detail := fmt.Sprintf("%d sessions live", n)
+		if n == 1 {
+			detail = "1 session lives"
+		}
 		return &fault.Error{
-			Op: "host stop", Code: fault.Refused, Detail: fmt.Sprintf("sessions that live: %d", n),
+			Op: "host stop", Code: fault.Refused, Detail: detail,
 			Hint: "close them, or stop by force, which ends their programs",
 		}
 	}
