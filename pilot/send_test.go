@@ -1,7 +1,6 @@
 package pilot
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"termpilot/fault"
-	"termpilot/terminal"
 	"termpilot/terminal/terminaltest"
 )
 
@@ -115,13 +113,6 @@ func TestAnEndedSessionTakesNothing(t *testing.T) { // SEND-5
 	})
 }
 
-// applicationFake is a backend that tells the cursor key mode.
-type applicationFake struct{ *terminaltest.Fake }
-
-func (applicationFake) ApplicationCursor(context.Context, terminal.ID) (bool, error) {
-	return true, nil
-}
-
 func TestCursorKeysFollowTheProgramsMode(t *testing.T) { // SEND-7
 	if got, _ := encodeKey("up", true); got != "\x1bOA" {
 		t.Errorf("got %q", got)
@@ -129,19 +120,20 @@ func TestCursorKeysFollowTheProgramsMode(t *testing.T) { // SEND-7
 	if got, _ := encodeKey("f5", true); got != "\x1b[15~" {
 		t.Errorf("got %q", got)
 	}
-	synctestRun(t, func(t *testing.T) {
-		f := &applicationFake{terminaltest.NewFake(t, terminaltest.Options{})}
-		p, _ := New(Options{Backends: []terminal.Backend{f}, Processes: fakeProcesses{f: f.Fake}})
-		s, err := f.Open(t.Context(), terminal.OpenSpec{})
-		if err != nil {
-			t.Fatal(err)
+	on(t, terminaltest.Options{}, func(b bench) {
+		for i, want := range []string{"\x1b[D", "\x1bOD", "\x1b[D"} {
+			switch i {
+			case 1:
+				b.f.Print(b.sid(), "\x1b[?1h")
+			case 2:
+				b.f.Fail("keys", &fault.Error{Op: "keys", Code: fault.Deadline})
+			}
+			if _, err := b.SendKeys(b.t.Context(), b.id, []string{"left"}); err != nil {
+				b.t.Fatal(err)
+			}
+			if sent := b.f.Sent(b.sid()); string(sent[len(sent)-1]) != want {
+				b.t.Errorf("got %q, want %q", sent[len(sent)-1], want)
+			}
 		}
-		if _, err := p.SendKeys(t.Context(), string(s.ID), []string{"left"}); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(f.Sent(s.ID)[0]); got != "\x1bOD" {
-			t.Errorf("got %q", got)
-		}
-		f.Shutdown()
 	})
 }

@@ -44,7 +44,7 @@ type Options struct {
 }
 
 // Fake is a terminal.Backend in memory, and a terminal.Ender, Broadcaster,
-// Prompter and Profiler. Its methods may be called from several goroutines. NewFake makes one.
+// Prompter, Keyer and Profiler. Its methods may be called from several goroutines. NewFake makes one.
 type Fake struct {
 	o Options
 
@@ -74,6 +74,7 @@ var (
 	_ terminal.Ender       = (*Fake)(nil)
 	_ terminal.Broadcaster = (*Fake)(nil)
 	_ terminal.Prompter    = (*Fake)(nil)
+	_ terminal.Keyer       = (*Fake)(nil)
 	_ terminal.Profiler    = (*Fake)(nil)
 )
 
@@ -376,6 +377,19 @@ func (f *Fake) Broadcasts(ctx context.Context, id terminal.ID) (bool, error) {
 		return false, err
 	}
 	return s.broadcast, nil
+}
+
+// ApplicationCursor implements terminal.Keyer.
+func (f *Fake) ApplicationCursor(ctx context.Context, id terminal.ID) (bool, error) {
+	if err := f.enter(ctx, "keys", id); err != nil {
+		return false, err
+	}
+	defer f.mu.Unlock()
+	s, err := f.live("keys", id)
+	if err != nil {
+		return false, err
+	}
+	return s.stream.keys, nil
 }
 
 // Profiles implements terminal.Profiler.

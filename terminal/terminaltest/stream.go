@@ -12,6 +12,7 @@ type stream struct {
 	grid  *grid
 	osc   func(string) // the text of an OSC, called at its place in the stream
 	paste bool         // bracketed paste is on (DECSET 2004)
+	keys  bool         // cursor keys are in application mode (DECCKM)
 	held  []byte
 }
 
@@ -100,6 +101,8 @@ func (s *stream) csi(params string, final byte) {
 		switch params {
 		case "?1049":
 			g.alternate(final == 'h')
+		case "?1":
+			s.keys = final == 'h'
 		case "?2004":
 			s.paste = final == 'h'
 		}
