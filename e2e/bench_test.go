@@ -146,18 +146,30 @@ type barePTY struct {
 	out *bufio.Reader
 }
 
-func startBare(b *testing.B, h home) *barePTY {
+func startBare(b *testing.B, h home, shell string) *barePTY {
 	b.Helper()
-	script, err := exec.Command(binary, "shell", "print", "bash").Output()
+	script, err := exec.Command(binary, "shell", "print", shell).Output()
 	if err != nil {
 		b.Fatal(err)
 	}
-	rc := filepath.Join(h.dir, "bare.bash")
+	dir, err := os.MkdirTemp(h.dir, "bare")
+	if err != nil {
+		b.Fatal(err)
+	}
+	rc := filepath.Join(dir, "rc")
+	cmd := exec.Command("bash", "--noprofile", "--rcfile", rc, "-i")
+	env := append(h.env(), "TERM=xterm-256color")
+	switch shell {
+	case "zsh":
+		rc = filepath.Join(dir, ".zshrc")
+		cmd, env = exec.Command("zsh", "-i"), append(env, "ZDOTDIR="+dir)
+	case "fish":
+		cmd = exec.Command("fish", "--no-config", "-i", "-C", "source "+rc)
+	}
 	if err := os.WriteFile(rc, script, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	cmd := exec.Command("bash", "--noprofile", "--rcfile", rc, "-i")
-	cmd.Env = append(h.env(), "TERM=xterm-256color")
+	cmd.Env = env
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		b.Fatal(err)
@@ -194,12 +206,23 @@ func (p *barePTY) run(b *testing.B, command string) {
 // BenchmarkRunTrue is `true` through MCP, beside typing it into the same shell
 // over a bare PTY and reading its marks.
 func BenchmarkRunTrue(b *testing.B) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		b.Run(shell, func(b *testing.B) {
+			if _, err := exec.LookPath(shell); err != nil {
+				b.Skip(err)
+			}
+			runTrue(b, shell)
+		})
+	}
+}
+
+func runTrue(b *testing.B, shell string) {
 	h := benchHome(b)
-	p := startBare(b, h)
+	p := startBare(b, h, shell)
 	a := ask(b, h.env(), binary, "serve")
 	b.Cleanup(a.end)
 	a.call(b, hello)
-	id := sessionID(b, a.call(b, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_window","arguments":{"profile":"bash"}}}`))
+	id := sessionID(b, a.call(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_window","arguments":{"profile":%q}}}`, shell)))
 	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_command","arguments":{"session_id":%q,"command":"true"}}}`, id)
 	var ours, theirs []time.Duration
 	for b.Loop() {
@@ -271,7 +294,7 @@ func BenchmarkListTwoHundred(b *testing.B) {
 func BenchmarkFiftyMegabytes(b *testing.B) {
 	const flood = "yes 0123456789abcdef | head -c 50000000"
 	h := benchHome(b)
-	p := startBare(b, h)
+	p := startBare(b, h, "bash")
 	a := ask(b, h.env(), binary, "serve")
 	b.Cleanup(a.end)
 	reader := ask(b, h.env(), binary, "serve")

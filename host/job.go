@@ -1,8 +1,11 @@
 package host
 
 import (
+	"errors"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"termpilot/process"
 )
@@ -33,6 +36,15 @@ func (s *session) job() job {
 		}
 	}
 	return found
+}
+
+// jobPID is job's number. A leader that is there need not be looked at.
+func (s *session) jobPID() int {
+	front, err := s.device.foreground()
+	if err == nil && front > 1 && !errors.Is(unix.Kill(front, 0), unix.ESRCH) {
+		return front
+	}
+	return s.job().pid
 }
 
 func (s *session) commandLine() string {

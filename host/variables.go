@@ -33,7 +33,7 @@ func init() {
 		"termid":             func(s *session) any { return textOrNil(s.host.termid(s)) },
 		"pid":                func(s *session) any { return s.pid },
 		"effective_root_pid": func(s *session) any { return s.pid },
-		"jobPid":             func(s *session) any { return numberOrNil(s.job().pid) },
+		"jobPid":             func(s *session) any { return numberOrNil(s.jobPID()) },
 		"jobName":            func(s *session) any { return textOrNil(s.job().name) },
 		"deepestJob":         func(s *session) any { return textOrNil(s.job().name) },
 		"processTitle":       func(s *session) any { return textOrNil(s.job().name) },

@@ -69,7 +69,11 @@ func (j *Journal) forget() {
 // When opening, it also begins a new file where the newest is old, and removes
 // what is too much.
 func (j *Journal) settle(opening bool) error {
-	if j.file != nil && j.stale() {
+	size, stale := int64(0), true
+	if j.file != nil {
+		size, stale = j.look()
+	}
+	if j.file != nil && stale {
 		j.forget()
 	}
 	if j.file == nil {
@@ -85,8 +89,13 @@ func (j *Journal) settle(opening bool) error {
 			return err
 		}
 		j.good = 0
+		if j.mine, err = j.file.Stat(); err != nil {
+			j.forget()
+			return err
+		}
+		size = j.mine.Size()
 	}
-	if err := j.cut(); err != nil {
+	if err := j.cut(size); err != nil {
 		return err
 	}
 	if !opening {
@@ -102,27 +111,22 @@ func (j *Journal) settle(opening bool) error {
 	return j.prune()
 }
 
-// stale reports whether another process began a newer file, or the one that is
-// open is no longer at its place.
-func (j *Journal) stale() bool {
+// look tells how long the open file is, and whether it is stale: another process
+// began a newer file, or the one that is open is no longer at its place.
+func (j *Journal) look() (size int64, stale bool) {
 	if _, err := os.Lstat(j.path(j.number + 1)); !errors.Is(err, fs.ErrNotExist) {
-		return true
+		return 0, true
 	}
 	there, err := os.Lstat(j.path(j.number))
-	if err != nil {
-		return true
+	if err != nil || !os.SameFile(there, j.mine) {
+		return 0, true
 	}
-	mine, err := j.file.Stat()
-	return err != nil || !os.SameFile(there, mine)
+	return there.Size(), false
 }
 
-// cut finds the end of the last record behind good, and removes what is after it.
-func (j *Journal) cut() error {
-	info, err := j.file.Stat()
-	if err != nil {
-		return err
-	}
-	size := info.Size()
+// cut finds the end of the last record behind good in a file of a size, and
+// removes what is after it.
+func (j *Journal) cut(size int64) error {
 	if size < j.good { // somebody cut records away: nothing that was known holds
 		j.good = 0
 	}
@@ -153,6 +157,10 @@ func (j *Journal) create(n int64) error {
 	}
 	j.forget()
 	j.file, j.number, j.good = f, n, 0
+	if j.mine, err = f.Stat(); err != nil {
+		j.forget()
+		return err
+	}
 	d, err := os.Open(j.dir)
 	if err != nil {
 		return err

@@ -45,10 +45,11 @@ type Journal struct {
 	dir, name string
 	o         Options
 
-	mu      sync.Mutex // held over a whole append
-	file    *os.File   // the newest file; nil when it must be looked for
-	number  int64      // of file
-	good    int64      // end of its last whole record, as far as it was looked at
+	mu      sync.Mutex  // held over a whole append
+	file    *os.File    // the newest file; nil when it must be looked for
+	number  int64       // of file
+	mine    fs.FileInfo // file, as it was when it was opened
+	good    int64       // end of its last whole record, as far as it was looked at
 	closed  bool
 	changed chan struct{} // closed, and made anew, when this process appended; closed for good by Close
 }

@@ -33,16 +33,25 @@ type answer struct {
 // answer within backendPatience counts as unavailable and delays nobody further.
 func askAll(ctx context.Context, backends []terminal.Backend) []answer {
 	answers := make([]answer, len(backends))
+	if len(backends) == 1 {
+		answers[0] = askOne(ctx, backends[0])
+		return answers
+	}
 	var wg sync.WaitGroup
 	for i, b := range backends {
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, backendPatience)
-			defer cancel()
-			answers[i].sessions, answers[i].err = b.Sessions(ctx)
+			answers[i] = askOne(ctx, b)
 		})
 	}
 	wg.Wait()
 	return answers
+}
+
+func askOne(ctx context.Context, b terminal.Backend) (a answer) {
+	ctx, cancel := context.WithTimeout(ctx, backendPatience)
+	defer cancel()
+	a.sessions, a.err = b.Sessions(ctx)
+	return a
 }
 
 // askOthers fills in the answers of the backends that were not asked yet.
