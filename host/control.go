@@ -180,13 +180,17 @@ func ask(ctx context.Context, loc Location, what hello) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	op := "host " + what.Op
-	if err := writeFrame(conn, frameHello, raw(what)); err != nil {
-		return nil, unavailable(op, "the host went away", err)
+	var kind byte
+	var payload []byte
+	if err = writeFrame(conn, frameHello, raw(what)); err == nil {
+		kind, payload, err = readFrame(conn)
 	}
-	kind, payload, err := readFrame(conn)
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, &fault.Error{Op: op, Code: fault.Deadline, Detail: "the host does not answer", Hint: "see its log: " + loc.Log, Err: err}
+	case err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)):
+		return nil, &fault.Error{
+			Op: op, Code: fault.Deadline, Detail: "a host listens and does not answer",
+			Hint: "see whether the process \"host serve\" is stopped, or its log: " + loc.Log, Err: err,
+		}
 	case err != nil:
 		return nil, unavailable(op, "the host went away", err)
 	case kind == frameError:

@@ -20,8 +20,8 @@ import (
 // collector would close it and so let go of the lock.
 type claim struct {
 	lock   *flock.Flock
-	api    *net.UnixListener
-	attach *net.UnixListener
+	api    *door
+	attach *door
 }
 
 var errTaken = errors.New("another host holds the lock")
@@ -43,8 +43,8 @@ func occupy(ctx context.Context, loc Location) (*claim, error) {
 	c := &claim{lock: lock}
 	c.sweep(loc.Folder)
 	var err error
-	if c.api, err = listen(loc.Socket); err == nil {
-		c.attach, err = listen(loc.Attach)
+	if c.api, err = openDoor(loc.Socket); err == nil {
+		c.attach, err = openDoor(loc.Attach)
 	}
 	if err != nil {
 		c.release()
@@ -94,12 +94,8 @@ const sessionFolder = "s-"
 
 // release closes and removes the sockets, then lets go of the lock.
 func (c *claim) release() {
-	if c.api != nil {
-		_ = c.api.Close()
-	}
-	if c.attach != nil {
-		_ = c.attach.Close()
-	}
+	c.api.close()
+	c.attach.close()
 	_ = c.lock.Close()
 }
 

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"termpilot/fault"
+	"termpilot/process"
 )
 
 // place points this process, and hosts that it starts, at a folder of their own.
@@ -53,8 +55,8 @@ func TestOfManyStartersOneStartsTheHostAndAllFindIt(t *testing.T) { // HOST-5
 			t.Fatalf("pids %v", pids)
 		}
 	}
-	p, ok := inspectProcess(pids[0])
-	if !ok || p.parent == os.Getpid() || p.session != p.pid { // HOST-6
+	p, err := process.Lookup(pids[0])
+	if err != nil || p.PPID == os.Getpid() || p.SID != p.PID { // HOST-6
 		t.Errorf("the host is not detached: %+v", p)
 	}
 	for path, want := range map[string]os.FileMode{ // HOST-2
@@ -70,7 +72,61 @@ func TestOfManyStartersOneStartsTheHostAndAllFindIt(t *testing.T) { // HOST-5
 	if _, err := Inspect(t.Context()); !errors.Is(err, fault.BackendUnavailable) {
 		t.Errorf("after stop: %v", err)
 	}
-	waitUntil(t, "its process is gone", func() bool { p, ok := inspectProcess(pids[0]); return !ok || p.state == 'Z' })
+	waitUntil(t, "its process is gone", func() bool {
+		p, err := process.Lookup(pids[0])
+		return err != nil || p.State == process.Zombie
+	})
+}
+
+func TestARemovedSocketComesBack(t *testing.T) { // HOST-90
+	loc := place(t)
+	status, err := Start(t.Context(), os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, remove := range []string{loc.Socket, loc.Attach, loc.Folder} {
+		if err := os.RemoveAll(remove); err != nil {
+			t.Fatal(err)
+		}
+		waitUntil(t, "both sockets answer", func() bool {
+			conn, err := Dial(t.Context())
+			if err == nil {
+				_ = conn.Close()
+			}
+			again, other := Inspect(t.Context())
+			return err == nil && other == nil && again.PID == status.PID
+		})
+		if info, err := os.Stat(loc.Socket); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info, err)
+		}
+	}
+}
+
+func TestAHostThatDoesNotAnswerIsNotSaidToBeGone(t *testing.T) { // HOST-91
+	place(t)
+	status, err := Start(t.Context(), os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(status.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(status.PID, syscall.SIGCONT) }()
+	waitUntil(t, "it stands still", func() bool {
+		p, err := process.Lookup(status.PID)
+		return err == nil && p.State == process.Stopped
+	})
+	for name, call := range map[string]func(context.Context) error{
+		"status": func(ctx context.Context) error { _, err := Inspect(ctx); return err },
+		"start":  func(ctx context.Context) error { _, err := Start(ctx, os.Args[0]); return err },
+		"stop":   func(ctx context.Context) error { return Stop(ctx, true) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		if err := call(ctx); !errors.Is(err, fault.Deadline) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
 }
 
 func TestStopRefusesWhileSessionsLiveUnlessForced(t *testing.T) { // HOST-8

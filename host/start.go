@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"termpilot/fault"
 )
 
 const (
@@ -29,7 +31,7 @@ const (
 // args: "host", "serve"), which must call [Serve]: detached, in a session of
 // its own, its words going to the log file. It returns when the host answers.
 // Of many callers at once, in any number of processes, one starts it and all
-// find it. BackendUnavailable, with the log's last line, when it does not come up.
+// find it. Deadline when one listens but does not answer, BackendUnavailable, with the log's last line, when it does not come up.
 func Start(ctx context.Context, exe string, args ...string) (Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -37,8 +39,8 @@ func Start(ctx context.Context, exe string, args ...string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	if status, err := inspect(ctx, loc); err == nil {
-		return status, nil
+	if status, err := inspect(ctx, loc); err == nil || errors.Is(err, fault.Deadline) {
+		return status, err
 	}
 	for _, folder := range []string{loc.Home, loc.Folder} {
 		if err := privateFolder(folder); err != nil {
