@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termpilot/process"
 )
 
 const (
@@ -134,22 +136,21 @@ func (s *session) signal(sig syscall.Signal) {
 // nameSurvivors finds the processes of a closed session that live on: they
 // ignored the hangup, or left for a session of their own.
 func (s *session) nameSurvivors() {
-	var list []survivor
-	for _, p := range processes(func(p processInfo) bool {
-		return p.state != 'Z' && p.pid != os.Getpid() && (p.session == s.pid || startedIn(p.pid, s.id))
-	}) {
-		list = append(list, survivor{PID: p.pid, Name: clean(p.name)})
-	}
+	left := s.processes()
 	// A process that was just hung up on needs a moment to go.
-	for end := time.Now().Add(forcedPatience); len(list) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(forcedPatience); len(left) > 0 && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
-		list = slices.DeleteFunc(list, func(x survivor) bool {
-			p, ok := inspectProcess(x.PID)
-			return !ok || p.state == 'Z'
+		left = slices.DeleteFunc(left, func(x process.Process) bool {
+			p, err := process.Lookup(x.PID)
+			return err != nil || p.State == process.Zombie || !p.Start.Equal(x.Start)
 		})
 	}
-	if len(list) == 0 {
+	if len(left) == 0 {
 		return
+	}
+	var list []survivor
+	for _, p := range left {
+		list = append(list, survivor{PID: p.PID, Name: clean(p.Name)})
 	}
 	s.facts.mu.Lock()
 	s.facts.survivors = list
@@ -157,4 +158,20 @@ func (s *session) nameSurvivors() {
 	for _, p := range list {
 		s.host.log.Warn("a process outlived its closed session", "session", s.id, "pid", p.PID, "name", p.Name)
 	}
+}
+
+// processes finds the session's processes by the kernel's session, and by the
+// variable that all of them inherit, also one that began a session of its own.
+// Where the system does not tell, they are left out.
+func (s *session) processes() []process.Process {
+	inside, _ := process.InSession(s.pid)
+	started, _ := process.WithVariable(sessionIDVariable, s.id)
+	var list []process.Process
+	for _, p := range slices.Concat(inside, started) {
+		known := slices.ContainsFunc(list, func(x process.Process) bool { return x.PID == p.PID })
+		if !known && p.State != process.Zombie && p.PID != os.Getpid() {
+			list = append(list, p)
+		}
+	}
+	return list
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"termpilot/iterm/api"
+	"termpilot/process"
 )
 
 func quote(text string) string { return encode(text) }
@@ -152,7 +154,7 @@ func TestClosingHangsUpOnTheForegroundJobAndTheShell(t *testing.T) { // HOST-25
 			if took := time.Since(began); took > 900*time.Millisecond {
 				t.Errorf("closing took %v", took)
 			}
-			if p, ok := inspectProcess(pid); ok && p.state != 'Z' {
+			if p, err := process.Lookup(pid); err == nil && p.State != process.Zombie {
 				t.Errorf("sleep lives: %+v", p)
 			}
 			if status := c.closeSession(id, false); status != api.CloseResponse_NOT_FOUND {
@@ -178,12 +180,18 @@ func TestClosingEndsAProgramThatIgnoresTheHangup(t *testing.T) { // HOST-25
 	}
 }
 
+// sleepers are the sleep processes that a session started and that live.
+func sleepers(id string) []process.Process {
+	list, _ := process.WithVariable(sessionIDVariable, id)
+	return slices.DeleteFunc(list, func(p process.Process) bool { return p.Name != "sleep" || p.State == process.Zombie })
+}
+
 func TestClosingNamesWhatOutlivesIt(t *testing.T) { // HOST-26
 	c := newHost(t).connect()
 	id := c.openReady("bash")
 	c.run(id, "setsid sleep 64 &")
 	waitUntil(t, "it runs", func() bool {
-		return len(processes(func(p processInfo) bool { return p.name == "sleep" && p.state != 'Z' && startedIn(p.pid, id) })) == 1
+		return len(sleepers(id)) == 1
 	})
 	c.closeSession(id, true)
 	var left []survivor
@@ -213,7 +221,7 @@ func TestSixteenSessionsCloseTogetherInTwoSeconds(t *testing.T) { // HOST-25
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if left := processes(func(p processInfo) bool { return p.name == "sleep" && p.state != 'Z' && startedIn(p.pid, ids[0]) }); len(left) > 0 {
+	if left := sleepers(ids[0]); len(left) > 0 {
 		t.Errorf("left behind: %+v", left)
 	}
 }

@@ -28,6 +28,9 @@ var (
 	kept = []string{"TERMPILOT_HOME", "CODEX_HOME"}
 )
 
+// sessionIDVariable tells a program the id of the session that it runs in.
+const sessionIDVariable = "TERMPILOT_SESSION_ID"
+
 // environment returns the variables of a session's program: those of base that
 // belong to the user, the terminal's own, then add. A UTF-8 locale is set when
 // base names none.
@@ -51,7 +54,7 @@ func environment(base []string, version, session, dir string, add map[string]str
 	for name, value := range add {
 		env[name] = value
 	}
-	env["TERMPILOT_SESSION_ID"] = session
+	env[sessionIDVariable] = session
 	list := make([]string, 0, len(env))
 	for name, value := range env {
 		list = append(list, name+"="+value)

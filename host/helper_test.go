@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"termpilot/process"
 )
 
 // TestMain also lets the test binary be a host (for Start) and checks that the
@@ -44,7 +46,7 @@ func leaks(fds int) int {
 		fmt.Fprintf(os.Stderr, "leak: %d descriptors, %d before\n", now, fds)
 		return 1
 	}
-	mine := processes(func(p processInfo) bool { return p.parent == os.Getpid() })
+	mine, _ := process.Children(os.Getpid())
 	if len(mine) > 0 {
 		fmt.Fprintf(os.Stderr, "leak: children: %+v\n", mine)
 		return 1

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"termpilot/process"
 	"termpilot/shellint"
 	"termpilot/terminal"
 )
@@ -166,8 +167,8 @@ func (s *session) atLineEditor() bool {
 // replaced reports whether the session's process runs another program than the
 // one that was started: exec sh.
 func (s *session) replaced() bool {
-	now := processProgram(s.pid)
-	if now == "" {
+	now, err := process.Executable(s.pid)
+	if err != nil {
 		return false
 	}
 	started, err := filepath.EvalSymlinks(s.program.path)

@@ -39,6 +39,7 @@ const MaxProcesses = 4096
 // may hold anything. A field that may not be read is empty.
 type Process struct {
 	PID, PPID, PGID int
+	SID             int       // of the session, in the kernel's sense
 	Name            string    // of the program, cut by the system to 15 (Linux) or 16 bytes
 	Argv            []string  // at most MaxArgv bytes; nil for a zombie
 	Start           time.Time // to about 10 ms; the same in every reading of the same process

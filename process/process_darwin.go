@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -91,24 +90,6 @@ func Name(pid int) (string, error) {
 	return programName(p.Name, p.Argv), nil
 }
 
-// Terminal returns the path of the terminal that a process runs on. ErrNoTTY
-// when it has none, or none with a path.
-func Terminal(pid int) (string, error) {
-	k, err := kinfo(pid)
-	if err != nil {
-		return "", fmt.Errorf("terminal of process %d: %w", pid, err)
-	}
-	if k.Eproc.Tdev != noDevice {
-		paths, _ := filepath.Glob("/dev/tty*")
-		for _, path := range append(paths, "/dev/console") {
-			if rdev, err := terminalDevice(path); err == nil && int32(rdev) == k.Eproc.Tdev {
-				return path, nil
-			}
-		}
-	}
-	return "", fmt.Errorf("terminal of process %d: %w", pid, ErrNoTTY)
-}
-
 // OnTTY returns every process whose controlling terminal is tty, by rising
 // number. ErrNoTTY when tty is not the path of a terminal device.
 func OnTTY(tty string) ([]Process, error) {
@@ -131,6 +112,38 @@ func Children(pid int) ([]Process, error) {
 		return nil, fmt.Errorf("children of process %d: %w", pid, err)
 	}
 	return list(all, func(k unix.KinfoProc) bool { return int(k.Eproc.Ppid) == pid }), nil
+}
+
+// InSession returns every process of a session, in the kernel's sense, by rising
+// number: those that a terminal's shell started and that did not leave it.
+func InSession(sid int) ([]Process, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, fmt.Errorf("processes of session %d: %w", sid, err)
+	}
+	return list(all, func(k unix.KinfoProc) bool { return session(k) == sid }), nil
+}
+
+// WithVariable returns no process: macOS does not tell the environment of
+// another process.
+func WithVariable(name, value string) ([]Process, error) { return nil, nil }
+
+// errNotTold is why Executable fails.
+var errNotTold = errors.New("not told without libproc")
+
+// Executable fails: macOS tells the path of a program only through libproc.
+func Executable(pid int) (string, error) {
+	return "", fmt.Errorf("executable of process %d: %w", pid, errNotTold)
+}
+
+// session asks for a process's session, which kinfo_proc does not hold; 0 when
+// it is gone.
+func session(k unix.KinfoProc) int {
+	sid, err := unix.Getsid(int(k.Proc.P_pid))
+	if err != nil {
+		return 0
+	}
+	return sid
 }
 
 // Reads reports whether a process of a process group is blocked in read(2) on a
@@ -169,7 +182,7 @@ func kinfo(pid int) (unix.KinfoProc, error) {
 // describe adds what kinfo_proc does not say. What may not be read is left empty.
 func describe(k unix.KinfoProc) Process {
 	p := Process{
-		PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid),
+		PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid), SID: session(k),
 		Name: comm(k), Start: time.Unix(k.Proc.P_starttime.Unix()), State: Running,
 	}
 	switch k.Proc.P_stat {

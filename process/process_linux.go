@@ -1,11 +1,11 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -16,8 +16,9 @@ import (
 // What is read of a file of /proc at most: /proc/stat grows with the number of
 // processors and interrupts, and has btime near its end.
 const (
-	maxStat = 2 << 10
-	maxBoot = 1 << 20
+	maxStat    = 2 << 10
+	maxBoot    = 1 << 20
+	maxEnviron = 1 << 20
 )
 
 // Lookup returns what is known of a process. ErrGone when there is none.
@@ -100,41 +101,6 @@ func (s stat) fullName() (string, error) {
 	return programName(s.name, args(line)), nil
 }
 
-// Terminal returns the path of the terminal that a process runs on. ErrNoTTY
-// when it has none, or none with a path.
-func Terminal(pid int) (string, error) {
-	s, err := readStat(pid)
-	if err != nil {
-		return "", fmt.Errorf("terminal of process %d: %w", pid, err)
-	}
-	for _, path := range ttyPaths(s.tty) {
-		if rdev, err := terminalDevice(path); err == nil && rdev == s.tty {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("terminal of process %d: %w", pid, ErrNoTTY)
-}
-
-// ttyPaths are the places where a device's file may be (devices.txt of Linux).
-func ttyPaths(device uint64) []string {
-	major, minor := device>>8&0xfff, device&0xff|device>>12&0xfff00
-	switch {
-	case major >= 136 && major <= 143: // pts, the only ones that grow past a minor of 255
-		return []string{fmt.Sprintf("/dev/pts/%d", minor+(major-136)*256), fmt.Sprintf("/dev/pts/%d", minor)}
-	case major == 4 && minor < 64:
-		return []string{fmt.Sprintf("/dev/tty%d", minor)}
-	case major == 4:
-		return []string{fmt.Sprintf("/dev/ttyS%d", minor-64)}
-	case major == 5 && minor == 1:
-		return []string{"/dev/console"}
-	}
-	name, err := filepath.EvalSymlinks(fmt.Sprintf("/sys/dev/char/%d:%d", major, minor))
-	if err != nil {
-		return nil
-	}
-	return []string{"/dev/" + filepath.Base(name)}
-}
-
 // OnTTY returns every process whose controlling terminal is tty, by rising
 // number. ErrNoTTY when tty is not the path of a terminal device.
 func OnTTY(tty string) ([]Process, error) {
@@ -157,6 +123,49 @@ func Children(pid int) ([]Process, error) {
 		return nil, fmt.Errorf("children of process %d: %w", pid, err)
 	}
 	return list, nil
+}
+
+// InSession returns every process of a session, in the kernel's sense, by rising
+// number: those that a terminal's shell started and that did not leave it.
+func InSession(sid int) ([]Process, error) {
+	list, err := scan(func(s stat) bool { return s.sid == sid })
+	if err != nil {
+		return nil, fmt.Errorf("processes of session %d: %w", sid, err)
+	}
+	return list, nil
+}
+
+// WithVariable returns every process that was started with a variable of this
+// value, by rising number. Those whose environment may not be read are not
+// among them.
+func WithVariable(name, value string) ([]Process, error) {
+	want := []byte(name + "=" + value)
+	list, err := scan(func(s stat) bool {
+		env, err := read(s.file("environ"), maxEnviron)
+		if err != nil {
+			return false
+		}
+		for entry := range bytes.SplitSeq(env, []byte{0}) {
+			if bytes.Equal(entry, want) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return nil, fmt.Errorf("processes with the variable %s: %w", name, err)
+	}
+	return list, nil
+}
+
+// Executable returns the path of the program that a process runs, links
+// resolved. ErrGone when there is no such process.
+func Executable(pid int) (string, error) {
+	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return "", fmt.Errorf("executable of process %d: %w", pid, gone(err))
+	}
+	return path, nil
 }
 
 // scan looks at every process. Those that end meanwhile are left out.
@@ -201,7 +210,7 @@ func numbers(dir string) ([]int, error) {
 // process adds what /proc/PID/stat does not say. What may not be read is left empty.
 func (s stat) process(boot int64) Process {
 	p := Process{
-		PID: s.pid, PPID: s.ppid, PGID: s.pgid, Name: s.name,
+		PID: s.pid, PPID: s.ppid, PGID: s.pgid, SID: s.sid, Name: s.name,
 		Start: s.started(boot), State: s.stateName(),
 	}
 	if line, err := read(s.file("cmdline"), MaxArgv); err == nil {

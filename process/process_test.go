@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,16 +182,9 @@ func TestForegroundFollowsTheJobs(t *testing.T) {
 func TestTheTerminalOfAProcessHasAllThatRunsOnIt(t *testing.T) {
 	p := sit(t)
 	p.foreground("bash")
-	got, err := Terminal(p.shell)
-	if err != nil || got != p.tty {
-		t.Errorf("got %q (%v), want %q", got, err, p.tty)
-	}
 	p.types("sleep 1001 & sleep 1002 & setsid sh -c 'echo sid=$$; exec sleep 1003' &\r")
 	apart, _ := strconv.Atoi(p.reads(`sid=(\d+)`))
 	t.Cleanup(func() { _ = syscall.Kill(apart, syscall.SIGKILL) })
-	if _, err := Terminal(apart); !errors.Is(err, ErrNoTTY) {
-		t.Errorf("the child in its own session: %v", err)
-	}
 	if _, err := Foreground(apart); !errors.Is(err, ErrNoTTY) {
 		t.Errorf("the child in its own session: %v", err)
 	}
@@ -208,6 +202,10 @@ func TestTheTerminalOfAProcessHasAllThatRunsOnIt(t *testing.T) {
 	})
 	if slices.Contains(argvs, "sleep 1003") {
 		t.Errorf("on the terminal: %q", argvs)
+	}
+	mine, err := InSession(p.shell)
+	if err != nil || len(mine) != 3 || slices.ContainsFunc(mine, func(q Process) bool { return q.PID == apart || q.SID != p.shell }) {
+		t.Errorf("in the shell's session: %+v (%v)", mine, err)
 	}
 	children, err := Children(p.shell)
 	if err != nil {
@@ -406,5 +404,35 @@ func BenchmarkChildren(b *testing.B) {
 func BenchmarkReads(b *testing.B) {
 	for b.Loop() {
 		_, _ = Reads(syscall.Getpgrp(), "/dev/ptmx")
+	}
+}
+
+func TestAProcessIsKnownByWhatItWasStartedWith(t *testing.T) {
+	value := strconv.Itoa(os.Getpid())
+	cmd := exec.Command("sleep", "60")
+	cmd.Env = append(os.Environ(), "PROCESS_TEST="+value)
+	if err := cmd.Start(); err != nil {
+		t.Skip("no sleep")
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	path, err := Executable(cmd.Process.Pid)
+	if runtime.GOOS == "darwin" {
+		if err == nil {
+			t.Errorf("got %q: this system tells it after all", path)
+		}
+		return
+	}
+	if filepath.Base(path) == filepath.Base(os.Args[0]) || !filepath.IsAbs(path) || err != nil {
+		t.Errorf("its program: %q, %v", path, err)
+	}
+	found, err := WithVariable("PROCESS_TEST", value)
+	if err != nil || len(found) != 1 || found[0].PID != cmd.Process.Pid {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if found, err := WithVariable("PROCESS_TEST", value+"0"); err != nil || len(found) != 0 {
+		t.Errorf("of another value: %+v, %v", found, err)
+	}
+	if _, err := Executable(1 << 30); !errors.Is(err, ErrGone) {
+		t.Errorf("of no process: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 // stat is what /proc/PID/stat says (proc_pid_stat(5)).
 type stat struct {
 	pid, ppid, pgid int
+	sid             int
 	name            string
 	state           byte
 	tty             uint64 // device number; 0 is none
@@ -49,6 +50,7 @@ func parseStat(line []byte) (stat, error) {
 		{bytes.TrimSpace(line[:open]), &s.pid},
 		{fields[1], &s.ppid},
 		{fields[2], &s.pgid},
+		{fields[3], &s.sid},
 		{fields[4], &tty},
 		{fields[5], &s.foreground},
 	} {

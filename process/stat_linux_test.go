@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // plain is a line as the kernel writes it, of a cat on /dev/pts/0, with room for a name.
@@ -17,7 +19,7 @@ func TestStatIsReadWhateverTheNameHolds(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		want := stat{pid: 24914, ppid: 24865, pgid: 24914, name: name, state: 'S', tty: 136 << 8, foreground: 24913, start: 148994}
+		want := stat{pid: 24914, ppid: 24865, pgid: 24914, sid: 24900, name: name, state: 'S', tty: 136 << 8, foreground: 24913, start: 148994}
 		if got != want {
 			t.Errorf("%q: got %+v, want %+v", name, got, want)
 		}
@@ -37,19 +39,17 @@ func TestStatThatIsNotWholeIsRefused(t *testing.T) {
 	}
 }
 
-func TestDeviceNumbersNameTheirFiles(t *testing.T) {
-	for packed, want := range map[uint32]string{
-		34816:                    "/dev/pts/0",
-		34816 + 255:              "/dev/pts/255",
-		1<<20 | 136<<8 | 2:       "/dev/pts/258", // the 20-bit minor of today's kernels
-		4<<8 | 1:                 "/dev/tty1",
-		4<<8 | 64:                "/dev/ttyS0",
-		5<<8 | 1:                 "/dev/console",
-		0xfff<<20 | 136<<8 | 255: "/dev/pts/1048575",
+func TestDeviceNumbersAreThoseOfStat(t *testing.T) {
+	for packed, want := range map[uint32]uint64{
+		0:                        0,
+		34816:                    unix.Mkdev(136, 0),
+		34816 + 255:              unix.Mkdev(136, 255),
+		1<<20 | 136<<8 | 2:       unix.Mkdev(136, 258), // the 20-bit minor of today's kernels
+		5<<8 | 1:                 unix.Mkdev(5, 1),
+		0xfff<<20 | 136<<8 | 255: unix.Mkdev(136, 1048575),
 	} {
-		paths := ttyPaths(device(packed))
-		if len(paths) == 0 || paths[0] != want {
-			t.Errorf("%#x: got %q, want %q", packed, paths, want)
+		if got := device(packed); got != want {
+			t.Errorf("%#x: got %#x, want %#x", packed, got, want)
 		}
 	}
 }
@@ -92,8 +92,8 @@ func FuzzStatNeverInventsAProcess(f *testing.F) {
 		if s.pid < 0 || s.ppid < 0 || !strings.Contains(string(line), "("+s.name+")") {
 			t.Fatalf("%q: got %+v", line, s)
 		}
-		again, err := parseStat(fmt.Appendf(nil, "%d (%s) %c %d %d 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0 %d 0\n",
-			s.pid, s.name, s.state, s.ppid, s.pgid, packed(s.tty), s.foreground, s.start))
+		again, err := parseStat(fmt.Appendf(nil, "%d (%s) %c %d %d %d %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0 %d 0\n",
+			s.pid, s.name, s.state, s.ppid, s.pgid, s.sid, packed(s.tty), s.foreground, s.start))
 		if err != nil || again != s {
 			t.Fatalf("%q: %+v was read again as %+v (%v)", line, s, again, err)
 		}
