@@ -61,6 +61,9 @@ func judge(f facts) Readiness {
 	if f.ended {
 		return readiness(EndedState, describeExit(f.exit))
 	}
+	if f.front == frontShell && f.marksOf() == terminal.MarksNone && f.name != "" && !isShell(f.name) {
+		f.front = frontOther // the session was opened for a program
+	}
 	evidence := f.evidence()
 	is := func(s ReadyState, reason string) Readiness { return readiness(s, reason, evidence...) }
 	if f.echo == terminal.No && f.canonical == terminal.Yes {

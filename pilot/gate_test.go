@@ -58,6 +58,10 @@ func TestGateSaysWhatASessionDoes(t *testing.T) {
 		{"lost marks", terminal.MarksLost, nil, NoIntegration, "foreground tty", "lost"},                                                      // GATE-6
 		{"lost while running", nonce, []func(*facts){state(terminal.Running), paste}, NoIntegration, "marks nonce foreground tty", "lost"},    // GATE-6
 		{"a command of its own", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), cooked, in(frontOther, "make")}, BusyState, "", "make"},
+		{"a session for a command", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), cooked, in(frontShell, "sleep")}, BusyState, "", "sleep"},            // GATE-8
+		{"a session for a reader", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), cooked, reads, in(frontShell, "cat")}, WaitingInput, "", "cat"},       // GATE-8
+		{"a session for an editor", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), full, in(frontShell, "vim")}, FullScreen, "tty", "vim"},              // GATE-8
+		{"a session for a shell", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), in(frontShell, "fish")}, NoIntegration, "foreground tty", "no prompt"}, // GATE-6
 		{"a REPL of its own", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), in(frontOther, "python3")}, WaitingInput, "tty", "python3"},
 		{"starting", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked}, Starting, "foreground", ""},                  // GATE-7
 		{"start-up asks", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked, reads}, WaitingInput, "foreground", ""},  // GATE-7
