@@ -235,10 +235,12 @@ func (c *apiClient) openReady(profile string, properties ...string) string {
 func (c *apiClient) allPromptsOnce() {
 	c.t.Helper()
 	kind := api.NotificationType_NOTIFY_ON_PROMPT
-	c.call(&api.NotificationRequest{Session: ptr("all"), Subscribe: ptr(true), NotificationType: &kind,
+	c.call(&api.NotificationRequest{
+		Session: ptr("all"), Subscribe: ptr(true), NotificationType: &kind,
 		Arguments: &api.NotificationRequest_PromptMonitorRequest{PromptMonitorRequest: &api.PromptMonitorRequest{
 			Modes: []api.PromptMonitorMode{api.PromptMonitorMode_PROMPT, api.PromptMonitorMode_COMMAND_START, api.PromptMonitorMode_COMMAND_END},
-		}}})
+		}},
+	})
 }
 
 func (c *apiClient) send(session, text string) {

@@ -308,8 +308,10 @@ func (h *testHost) lazyClient(t *testing.T) *websocket.Conn {
 func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85, HOST-89
 	c := newHost(t).connect()
 	for _, name := range []string{"termpilot.marks", "termpilot.prompt", "termpilot.exit", "termpilot.cursor_keys", "jobName", "user.x", "name"} {
-		r := &api.NotificationRequest{Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE.Enum(),
-			Arguments: &api.NotificationRequest_VariableMonitorRequest{VariableMonitorRequest: &api.VariableMonitorRequest{Name: &name, Scope: api.VariableScope_SESSION.Enum(), Identifier: ptr("all")}}}
+		r := &api.NotificationRequest{
+			Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE.Enum(),
+			Arguments: &api.NotificationRequest_VariableMonitorRequest{VariableMonitorRequest: &api.VariableMonitorRequest{Name: &name, Scope: api.VariableScope_SESSION.Enum(), Identifier: ptr("all")}},
+		}
 		if got := c.call(r).GetNotificationResponse().GetStatus(); got != api.NotificationResponse_OK {
 			t.Fatal(got)
 		}

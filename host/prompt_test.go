@@ -128,7 +128,10 @@ func TestMarksThatAProgramPrintsCountForNothing(t *testing.T) { // HOST-30
 
 func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 	for _, test := range []struct{ shell, command string }{
-		{"bash", "unset PROMPT_COMMAND PS0; PS1='$ '; trap - DEBUG"}, {"bash", "exec sh"}, {"zsh", "precmd_functions=()"}, {"zsh", "exec sh"},
+		{"bash", "unset PROMPT_COMMAND PS0; PS1='$ '; trap - DEBUG"},
+		{"bash", "exec sh"},
+		{"zsh", "precmd_functions=()"},
+		{"zsh", "exec sh"},
 		{"fish", "exec sh"},
 	} {
 		t.Run(test.shell+" "+test.command, func(t *testing.T) {

@@ -92,13 +92,6 @@ func newOutbox(drop func()) *outbox {
 	return o
 }
 
-// add queues a message and has it sent. false when the client is, or is to be, dropped.
-func (o *outbox) add(message []byte) bool {
-	ok := o.later(message)
-	o.wake()
-	return ok
-}
-
 // wake has what is queued sent.
 func (o *outbox) wake() {
 	o.mu.Lock()
@@ -108,8 +101,9 @@ func (o *outbox) wake() {
 	}
 }
 
-// later is add without having the message sent: the caller wakes the outbox
-// when it has said all, so that it goes out at once.
+// later queues a message, to be sent when the caller wakes the outbox: when it
+// has said all, so that it goes out at once. false when the client is, or is to
+// be, dropped.
 func (o *outbox) later(message []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -106,10 +106,14 @@ func TestTheHostsOwnFaultsKeepTheirCodes(t *testing.T) { // ITERM-16
 		code         fault.Code
 		detail, hint string
 	}{
-		{answer: "shell_not_found: no such program: /bin/x (install it, or choose another (a shell))", code: fault.ShellNotFound,
-			detail: "no such program: /bin/x", hint: "install it, or choose another (a shell)"},
-		{answer: "invalid_argument: the working directory does not exist: /a (b): stat: no (give another)", code: fault.InvalidArgument,
-			detail: "the working directory does not exist: /a (b): stat: no", hint: "give another"},
+		{
+			answer: "shell_not_found: no such program: /bin/x (install it, or choose another (a shell))", code: fault.ShellNotFound,
+			detail: "no such program: /bin/x", hint: "install it, or choose another (a shell)",
+		},
+		{
+			answer: "invalid_argument: the working directory does not exist: /a (b): stat: no (give another)", code: fault.InvalidArgument,
+			detail: "the working directory does not exist: /a (b): stat: no", hint: "give another",
+		},
 		{answer: "profile_not_found", code: fault.ProfileNotFound},
 		{answer: "storage_failed (make room)", code: fault.Storage, hint: "make room"},
 		{answer: "too_large: odd) (", code: fault.TooLarge, detail: "odd) ("},
