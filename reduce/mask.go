@@ -54,6 +54,16 @@ func Mask(text string) string {
 	})
 }
 
+// mask masks the kept lines, or of these only those that were cut: a part of a
+// line may look like a secret that the whole did not.
+func (t *table) mask(on, cut bool) {
+	for i := range t.lines {
+		if l := &t.lines[i]; on && l.keep && (l.cut || !cut) {
+			l.text = Mask(l.text)
+		}
+	}
+}
+
 // hideKeys masks the lines inside of private keys (RFC 7468), however the
 // rest is cut.
 func (t *table) hideKeys(on bool) {

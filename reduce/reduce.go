@@ -56,19 +56,18 @@ func Plain(text string, o Options) Result {
 	t.hideKeys(o.Mask)
 	t.fold()
 	t.choose(o.MaxLines)
+	t.mask(o.Mask, false)
 	for i := range t.lines {
 		l := &t.lines[i]
 		if !l.keep {
 			continue
-		}
-		if o.Mask {
-			l.text = Mask(l.text)
 		}
 		short := shorten(l.text)
 		l.cut = l.cut || short != l.text
 		l.text = short
 	}
 	t.limit(o.MaxChars)
+	t.mask(o.Mask, true)
 	return t.result()
 }
 
@@ -87,14 +86,9 @@ func Cut(text string, o Options) Result {
 	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(text) + o.Skipped}
 	t.hideKeys(o.Mask)
 	t.ends(o.MaxLines)
-	if o.Mask {
-		for i := range t.lines {
-			if t.lines[i].keep {
-				t.lines[i].text = Mask(t.lines[i].text)
-			}
-		}
-	}
+	t.mask(o.Mask, false)
 	t.limit(o.MaxChars)
+	t.mask(o.Mask, true)
 	return t.result()
 }
 
