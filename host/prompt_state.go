@@ -117,9 +117,9 @@ func (s *session) marksState() string {
 }
 
 // checkMarks finds out whether the shell has stopped sending marks, or never
-// will send any: a command is said to run, but the shell is back at its line editor, or another program
-// has taken the shell's place, and all is quiet. It is undone by the next mark
-// of the shell's own. The caller holds no lock.
+// will send any: a command is said to run, but the shell is back at its line
+// editor, or another program has taken the shell's place, and all is quiet. It
+// is undone by the next mark of the shell's own. The caller holds no lock.
 func (s *session) checkMarks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
