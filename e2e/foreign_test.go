@@ -87,12 +87,12 @@ func walked(t *testing.T, cmd *exec.Cmd, h home) {
 
 func TestThePythonClientDrivesEveryShell(t *testing.T) {
 	program := python(t, "mcp", "python-mcp")
-	walked(t, exec.Command(program, filepath.Join(testdata(t), "client.py"), binary), newHome(t))
+	walked(t, exec.Command(program, filepath.Join(testdata(t), "client.py"), binary), plainHome(t))
 }
 
 func TestTheTypeScriptClientDrivesEveryShell(t *testing.T) {
 	program, _ := node(t)
-	walked(t, exec.Command(program, filepath.Join(testdata(t), "client.mjs"), binary), newHome(t))
+	walked(t, exec.Command(program, filepath.Join(testdata(t), "client.mjs"), binary), plainHome(t))
 }
 
 func testdata(t *testing.T) string {
@@ -106,7 +106,7 @@ func testdata(t *testing.T) string {
 
 func TestTheInspectorListsAndCallsTheTools(t *testing.T) {
 	program, modules := node(t)
-	h := newHome(t)
+	h := plainHome(t)
 	inspect := func(args ...string) string {
 		t.Helper()
 		cli := []string{filepath.Join(modules, ".bin", "mcp-inspector"), "--cli", binary, "serve"}

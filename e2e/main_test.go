@@ -58,17 +58,29 @@ func need(t *testing.T, name string) string {
 type home struct {
 	dir   string
 	extra []string
+	plain bool // without TERMPILOT_HOME: clients that others wrote do not pass it on
 }
 
 // newHome makes a home and sees to it that nothing that was started in it
 // outlives the test. Its path is short: sockets live below it.
 func newHome(t *testing.T) home {
 	t.Helper()
+	return made(t, home{})
+}
+
+// plainHome is a home that is known by HOME alone.
+func plainHome(t *testing.T) home {
+	t.Helper()
+	return made(t, home{plain: true})
+}
+
+func made(t *testing.T, h home) home {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "tp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := home{dir: dir}
+	h.dir = dir
 	t.Cleanup(func() {
 		stop := exec.Command(binary, "host", "stop", "--force")
 		stop.Env = h.env()
@@ -92,13 +104,11 @@ func newHome(t *testing.T) home {
 
 // env is a newcomer's environment: a home, a path, a language.
 func (h home) env() []string {
-	return append([]string{
-		"HOME=" + h.dir,
-		"TERMPILOT_HOME=" + filepath.Join(h.dir, "tp"),
-		"PATH=" + os.Getenv("PATH"),
-		"LANG=C.UTF-8",
-		"SHELL=/bin/bash",
-	}, h.extra...)
+	env := []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}
+	if !h.plain {
+		env = append(env, "TERMPILOT_HOME="+filepath.Join(h.dir, "tp"))
+	}
+	return append(env, h.extra...)
 }
 
 // termpilot runs the command line to its end.
@@ -121,7 +131,7 @@ func (h home) processes() []string {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range dirs {
 		environ, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(environ, []byte("TERMPILOT_HOME="+h.dir)) {
+		if err != nil || !bytes.Contains(environ, []byte("HOME="+h.dir+"\x00")) && !bytes.Contains(environ, []byte("HOME="+h.dir+"/")) {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
