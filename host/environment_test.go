@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"termpilot/iterm/api"
@@ -141,12 +143,26 @@ func TestPropertiesOfANewSessionHaveTheirEffect(t *testing.T) { // HOST-15, HOST
 
 func TestOneSessionTooManyIsRefused(t *testing.T) { // HOST-17
 	h := newHost(t)
-	c := h.connect()
-	for range maxSessions {
-		c.open("", "Custom Command", `"Yes"`, "Command", `"/bin/sleep 70"`, "Rows", "1", "Columns", "2", "Scrollback Lines", "1")
+	const clients = 8
+	var opened atomic.Int32
+	var wg sync.WaitGroup
+	for range clients { // at once, as more than one client would
+		c := h.connect()
+		wg.Go(func() {
+			for range maxSessions/clients + 1 {
+				got := c.create("", "Custom Command", `"Yes"`, "Command", `"/bin/sleep 70"`, "Rows", "1", "Columns", "2", "Scrollback Lines", "1")
+				switch {
+				case got.GetError() == "":
+					opened.Add(1)
+				case !strings.HasPrefix(got.GetError(), "backend_refused: "):
+					t.Errorf("got %q", got.GetError())
+				}
+			}
+		})
 	}
-	if got := c.create("").GetError(); !strings.HasPrefix(got, "backend_refused: ") {
-		t.Errorf("got %q", got)
+	wg.Wait()
+	if n := opened.Load(); n != maxSessions {
+		t.Errorf("opened %d", n)
 	}
 }
 

@@ -44,6 +44,7 @@ type server struct {
 
 	mu         sync.Mutex
 	sessions   map[string]*session // that live
+	opening    int                 // sessions that are being started
 	order      []*session          // as they were made
 	ended      []*session          // the oldest first
 	layout     *layout
@@ -75,7 +76,10 @@ type request struct {
 // open returns.
 func (h *server) open(r request) (*session, error) {
 	h.mu.Lock()
-	full, closing := len(h.sessions) >= maxSessions, h.closing
+	full, closing := len(h.sessions)+h.opening >= maxSessions, h.closing
+	if !full && !closing {
+		h.opening++
+	}
 	h.mu.Unlock()
 	if full {
 		return nil, &fault.Error{
@@ -88,6 +92,9 @@ func (h *server) open(r request) (*session, error) {
 	}
 	s, err := h.start(r)
 	if err != nil {
+		h.mu.Lock()
+		h.opening--
+		h.mu.Unlock()
 		return nil, err
 	}
 	if err := h.place(s, r); err != nil {
@@ -233,6 +240,7 @@ func (s *session) abandon() {
 func (h *server) place(s *session, r request) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.opening-- // from here on it is a session, or nothing
 	if h.closing {
 		return unavailable("open", "the host is stopping", nil)
 	}
