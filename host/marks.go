@@ -24,6 +24,7 @@ type marks struct {
 	history int            // length of the scrollback when it was last looked at
 	cuts    map[uint64]int // by handle of an output's end: cells of zsh's filler before it
 	lost    bool
+	silent  time.Time // since when the shell has stood where a mark is due; zero when it does not
 
 	touched bool   // something was sent to the shell since the prompt was shown
 	right   string // what stood right of the command's start before the first touch

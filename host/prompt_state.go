@@ -124,32 +124,39 @@ func (s *session) checkMarks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := &s.marks
-	if s.over {
+	if s.over || m.lost {
 		return
 	}
-	last := m.machine.Last()
-	m.pasted = m.pasted || last.State == terminal.Editing && s.term.Modes().BracketedPaste
-	patience := quiet
+	m.pasted = m.pasted || m.machine.Last().State == terminal.Editing && s.term.Modes().BracketedPaste
 	switch {
-	case m.lost:
-		return
+	case !s.markDue():
+		m.silent = time.Time{}
+	case m.silent.IsZero(): // it may be about to print one: it has just come there
+		m.silent = time.Now()
+	case time.Since(m.silent) >= quiet:
+		m.lost = true
+		s.tellVariables()
+	}
+}
+
+// markDue reports whether the shell, or what took its place, stands quietly at
+// its line editor without having said so by a mark. mu is held.
+func (s *session) markDue() bool {
+	last, patience := s.marks.machine.Last(), quiet
+	switch {
 	case last.State == terminal.Running:
-	case last.ID == "" && m.nonce: // a start-up file that runs another shell instead
+	case last.ID == "" && s.marks.nonce: // a start-up file that runs another shell instead
 		patience = quietStart
 	default:
-		return
+		return false
 	}
 	if idle, last := s.input.idle(); !idle || time.Since(last) < patience || time.Since(s.lastOutput) < patience {
-		return
+		return false
 	}
 	if front, err := s.device.foreground(); err != nil || front != s.pid {
-		return
+		return false
 	}
-	if !s.replaced() && !s.atLineEditor() {
-		return
-	}
-	m.lost = true
-	s.tellVariables()
+	return s.replaced() || s.atLineEditor()
 }
 
 // atLineEditor reports whether the terminal is as a shell's line editor sets
