@@ -215,13 +215,15 @@ func (t *table) size() int {
 }
 
 // lastChars keeps only the last lines, or the end of the last one: there is no
-// room for more. No part of a line stands beside others: it might look like them.
+// room for more. Neither a part of a line nor a line from farther up stands
+// beside others: with no marker between them they might look like a run.
 func (t *table) lastChars(most int) {
 	t.mute = true
 	first, full := true, false
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		l := &t.lines[i]
 		if !l.keep {
+			full = full || !first
 			continue
 		}
 		n := chars(l.text)
@@ -234,16 +236,10 @@ func (t *table) lastChars(most int) {
 		most -= n + 1
 		first = false
 	}
-	// No marker stands between blank lines now: none at the front, and at most
-	// one together.
-	blank := true
-	for i := range t.lines {
-		l := &t.lines[i]
-		if !l.keep {
-			continue
+	for i := range t.lines { // no blank lines at the front
+		if l := &t.lines[i]; l.keep && strings.TrimRight(l.text, " \t") != "" {
+			break
 		}
-		was := blank
-		blank = strings.TrimRight(l.text, " \t") == ""
-		l.keep = !blank || !was
+		t.lines[i].keep = false
 	}
 }
