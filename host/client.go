@@ -51,6 +51,7 @@ func (h *server) serveClient(conn *net.UnixConn) {
 	h.hub.add(c)
 	c.wg.Go(func() {
 		c.write(ws, wire)
+		c.out.close()  // the reader may wait for room in it
 		_ = ws.Close() // ends the reading, too
 	})
 	c.read(ws)

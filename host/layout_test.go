@@ -285,6 +285,26 @@ func TestAClientThatDoesNotReadIsDroppedAndHoldsNobodyUp(t *testing.T) { // HOST
 	}
 }
 
+func TestAClientThatLeavesMuchUnreadIsLetGo(t *testing.T) { // HOST-81
+	h := newHost(t)
+	c := h.connect()
+	id := c.openReady("bash")
+	lazy := h.lazyClient(t)
+	name := strings.Repeat("n", 900)
+	for i := range 2500 { // more than may wait before the next request is read
+		value := quote(name + string(rune('a'+i%26)))
+		c.call(&api.InvokeFunctionRequest{Context: &api.InvokeFunctionRequest_Method_{Method: &api.InvokeFunctionRequest_Method{Receiver: &id}}, Invocation: ptr("iterm2.set_name(name: " + value + ")")})
+	}
+	if err := lazy.WriteMessage(websocket.TextMessage, []byte("anything: it is read, and then there is no room")); err != nil {
+		t.Fatal(err)
+	}
+	_ = lazy.Close()
+	waitUntil(t, "the client is gone", func() bool {
+		status, err := inspect(context.Background(), h.loc)
+		return err == nil && status.Clients == 1
+	})
+}
+
 // lazyClient subscribes to the layout and then reads nothing.
 func (h *testHost) lazyClient(t *testing.T) *websocket.Conn {
 	t.Helper()
