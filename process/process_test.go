@@ -135,10 +135,9 @@ func (p *person) foreground(name string) (pid int) {
 		}
 		got, err := Name(group)
 		pid = group
-		if front, of, err := Front(p.shell); err == nil && front == group && of != got {
-			p.Fatalf("in front is %d, named %q and %q", front, got, of)
-		}
-		return err == nil && got == name
+		// Both ways to ask agree, once the fork has become the program.
+		front, of, failed := Front(p.shell)
+		return err == nil && got == name && failed == nil && front == group && of == name
 	})
 	return pid
 }

@@ -82,6 +82,10 @@ func eachShell(t *testing.T, test func(t *testing.T, shell string)) {
 func start(t testing.TB, shell string, with setup) *session {
 	t.Helper()
 	s := &session{t: t, home: t.TempDir(), news: make(chan struct{})}
+	// Where this is missing, fish makes it in the background, past its own end.
+	if err := os.MkdirAll(filepath.Join(s.home, ".local/share/fish/generated_completions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range with.files {
 		path := filepath.Join(s.home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
