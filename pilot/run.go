@@ -224,7 +224,7 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 			continue
 		case r.State == Starting:
 			if waited >= mutePatience && g.mute() {
-				return r, refusal(op, g.t.id(), readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...))
+				return r, g.refuse(op, readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...))
 			}
 		case r.State == BusyState && g.prompt.State == terminal.Running,
 			r.State == FullScreen, r.State == EndedState:
@@ -251,9 +251,13 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 	}
 }
 
-// refuse is the refusal, naming the run that keeps the session busy.
+// refuse is the refusal, naming the run that keeps the session busy. The host
+// integrates its shells by itself, so there nothing installed would help.
 func (g *gate) refuse(op string, r Readiness) error {
 	e := refusal(op, g.t.id(), r)
+	if r.State == NoIntegration && g.t.backend.Name() == "host" {
+		e.Hint = "open a session with profile bash, zsh or fish, or use send_text and read_terminal"
+	}
 	if one, ok := g.p.runs.last(g.t.id()); ok && r.State == BusyState && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID {
 		e.Detail += " (" + one.ID + ")"
 		e.Hint = fmt.Sprintf("wait with wait_session run_id=%s, or interrupt it with send_keys ctrl_c", one.ID)
