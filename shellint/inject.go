@@ -97,8 +97,10 @@ func place(dir, name, text string) error {
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		return &fault.Error{Op: "start shell", Code: fault.Storage, Detail: "the shell's script could not be written",
-			Hint: "make room on the disk, or mend the permissions of termpilot's folder", Err: err}
+		return &fault.Error{
+			Op: "start shell", Code: fault.Storage, Detail: "the shell's script could not be written",
+			Hint: "make room on the disk, or mend the permissions of termpilot's folder", Err: err,
+		}
 	}
 	return nil
 }
