@@ -19,6 +19,9 @@ func main() {
 
 // invoke is the whole program but for leaving it, so that what it defers is done.
 func invoke() int {
+	// A reader that leaves (`termpilot demo | head`) fails a write. It must not
+	// kill the process before what it started is cleared away.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	a := &app{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,7 +34,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.errs)
 	at, err := root.ExecuteContextC(ctx)
-	if err == nil {
+	if err == nil || readerLeft(err) {
 		return exitOK
 	}
 	hint := fault.HintOf(err)
@@ -50,6 +52,13 @@ func (a *app) run(ctx context.Context, args []string) int {
 		a.complain(err, hint)
 	}
 	return code
+}
+
+// readerLeft reports whether an error says no more than that whoever read the
+// output has seen enough of it, as head does.
+func readerLeft(err error) bool {
+	write, ok := errors.AsType[*fs.PathError](err)
+	return ok && write.Path == os.Stdout.Name() && errors.Is(write, syscall.EPIPE)
 }
 
 func (a *app) rootCommand() *cobra.Command {
