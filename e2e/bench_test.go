@@ -69,23 +69,6 @@ const (
 	listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 )
 
-// benchHome is a home for a benchmark.
-func benchHome(b *testing.B) home {
-	b.Helper()
-	dir, err := os.MkdirTemp("", "tp")
-	if err != nil {
-		b.Fatal(err)
-	}
-	h := home{dir: dir}
-	b.Cleanup(func() {
-		stop := exec.Command(binary, "host", "stop", "--force")
-		stop.Env = h.env()
-		_ = stop.Run()
-		os.RemoveAll(dir)
-	})
-	return h
-}
-
 // firstAnswer starts a server and times it until tools/list is answered.
 func firstAnswer(b *testing.B, env []string, name string, args ...string) (took time.Duration, rss float64) {
 	b.Helper()
@@ -123,7 +106,7 @@ func BenchmarkStart(b *testing.B) {
 	if out, err := exec.Command("go", "build", "-o", bare, "./testdata/hello").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
-	h := benchHome(b)
+	h := newHome(b)
 	var ours, theirs []time.Duration
 	var rss, bareRSS float64
 	for b.Loop() {
@@ -217,7 +200,7 @@ func BenchmarkRunTrue(b *testing.B) {
 }
 
 func runTrue(b *testing.B, shell string) {
-	h := benchHome(b)
+	h := newHome(b)
 	p := startBare(b, h, shell)
 	a := ask(b, h.env(), binary, "serve")
 	b.Cleanup(a.end)
@@ -257,7 +240,7 @@ func sessionID(b *testing.B, answer []byte) string {
 
 // BenchmarkListTwoHundred is list_sessions with 200 sessions open, beside one.
 func BenchmarkListTwoHundred(b *testing.B) {
-	h := benchHome(b)
+	h := newHome(b)
 	a := ask(b, h.env(), binary, "serve")
 	b.Cleanup(a.end)
 	a.call(b, hello)
@@ -293,7 +276,7 @@ func BenchmarkListTwoHundred(b *testing.B) {
 // is read, and the longest such read is told.
 func BenchmarkFiftyMegabytes(b *testing.B) {
 	const flood = "yes 0123456789abcdef | head -c 50000000"
-	h := benchHome(b)
+	h := newHome(b)
 	p := startBare(b, h, "bash")
 	a := ask(b, h.env(), binary, "serve")
 	b.Cleanup(a.end)

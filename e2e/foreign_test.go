@@ -35,16 +35,6 @@ func node(t *testing.T) (program, modules string) {
 	return program, modules
 }
 
-func missing(t *testing.T, name string) {
-	t.Helper()
-	for _, required := range strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",") {
-		if required == name {
-			t.Fatalf("%s is required here and is missing", name)
-		}
-	}
-	t.Skipf("%s is missing", name)
-}
-
 func installedShells() []string {
 	var found []string
 	for _, shell := range shells {

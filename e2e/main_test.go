@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,13 +46,17 @@ func need(t *testing.T, name string) string {
 	if err == nil {
 		return path
 	}
-	for _, required := range strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",") {
-		if required == name {
-			t.Fatalf("%s is required here and is not installed", name)
-		}
-	}
-	t.Skipf("%s is not installed", name)
+	missing(t, name)
 	return ""
+}
+
+// missing skips the test, or fails it where the program is required.
+func missing(t *testing.T, name string) {
+	t.Helper()
+	if slices.Contains(strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ","), name) {
+		t.Fatalf("%s is required here and is missing", name)
+	}
+	t.Skipf("%s is missing", name)
 }
 
 // home is a fresh HOME with a host of its own.
@@ -63,7 +68,7 @@ type home struct {
 
 // newHome makes a home and sees to it that nothing that was started in it
 // outlives the test. Its path is short: sockets live below it.
-func newHome(t *testing.T) home {
+func newHome(t testing.TB) home {
 	t.Helper()
 	return made(t, home{})
 }
@@ -74,7 +79,7 @@ func plainHome(t *testing.T) home {
 	return made(t, home{plain: true})
 }
 
-func made(t *testing.T, h home) home {
+func made(t testing.TB, h home) home {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tp")
 	if err != nil {
