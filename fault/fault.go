@@ -34,6 +34,7 @@ const (
 	CursorInvalid      Code = "cursor_invalid"      // the cursor was not made by this server, or belongs to another session
 	ProfileNotFound    Code = "profile_not_found"   // no profile has this name
 	WindowNotFound     Code = "window_not_found"    // no window has this id
+	TabNotFound        Code = "tab_not_found"       // no tab has this id
 	ShellNotFound      Code = "shell_not_found"     // the shell or program to start does not exist
 	BackendUnavailable Code = "backend_unavailable" // the terminal backend cannot be reached
 	Refused            Code = "backend_refused"     // the backend answered that it will not do this
@@ -48,7 +49,7 @@ const (
 func (c Code) Known() bool {
 	switch c {
 	case InvalidArgument, TooLarge, SessionNotFound, SessionEnded, NotReady, Busy, NoIntegration, Unverified, Blocked, NotAllowed,
-		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, ShellNotFound, BackendUnavailable, Refused,
+		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, TabNotFound, ShellNotFound, BackendUnavailable, Refused,
 		Protocol, Unsupported, Deadline, Storage, Internal:
 		return true
 	}

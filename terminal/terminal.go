@@ -338,3 +338,28 @@ type Profiler interface {
 	// Profiles lists the names, the default first.
 	Profiles(ctx context.Context) ([]string, error)
 }
+
+// Arranger is a backend whose sessions can be focused, resized and named. Each
+// method returns when Sessions shows the effect, or with the error that kept it
+// from happening; what is not said to change stays as it is.
+type Arranger interface {
+	// Focus gives the session the keyboard focus: its window comes to the front,
+	// with its tab and its pane selected.
+	Focus(ctx context.Context, id ID) error
+	// Resize asks for a size in cells. A session that shares its window with
+	// others may get another one: Sessions tells. InvalidArgument for a size that
+	// the terminal refuses.
+	Resize(ctx context.Context, id ID, rows, columns int) error
+	// Rename sets Session.Name; "" takes it away. The title of a program is
+	// another thing and stays.
+	Rename(ctx context.Context, id ID, name string) error
+}
+
+// GroupCloser is a backend that closes whole tabs and windows in one act. Its
+// methods keep the promises of Backend.Close for every session of the group.
+type GroupCloser interface {
+	// CloseTab ends all sessions of a tab. TabNotFound when there is none of that id.
+	CloseTab(ctx context.Context, tab string, how CloseMode) error
+	// CloseWindow ends all sessions of a window. WindowNotFound likewise.
+	CloseWindow(ctx context.Context, window string, how CloseMode) error
+}
