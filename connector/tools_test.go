@@ -1,6 +1,8 @@
 package connector
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"termpilot/connector/internal/fake"
+	"termpilot/doctor"
 	"termpilot/pilot"
 )
 
@@ -146,6 +149,27 @@ func TestFailuresKeepTheEnginesCodeAndHint(t *testing.T) { // MCP-39
 	}
 	if _, err := c.ListTools(t.Context(), nil); err != nil {
 		t.Errorf("after a panic: %v", err)
+	}
+}
+
+func TestDiagnosticsTellNoPaths(t *testing.T) { // MCP-45
+	for text, want := range map[string]string{
+		"no host answers: dial unix /home/eve/.local/state/termpilot/host/attach.sock: connect: no such file": "no host answers: dial unix [path]: connect: no such file",
+		"chmod 700 '/home/eve/my'":         "chmod 700 '[path]'",
+		"1/2 sessions, and/or 3 ms at 3/4": "1/2 sessions, and/or 3 ms at 3/4",
+		"socket=/run/user/1000/x.sock":     "socket=[path]",
+	} {
+		if got := pathless(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	s, _ := newServer(t, Options{Checks: []doctor.Check{{ID: "a", Run: func(context.Context) doctor.Result {
+		return doctor.Result{State: doctor.Warn, Summary: "in /home/eve/x", Evidence: "/home/eve/y", Next: "remove /home/eve/z"}
+	}}}})
+	res := callTool(t, dial(t, s, nil), "diagnostics", `{}`)
+	told, err := json.Marshal(res)
+	if err != nil || bytes.Contains(told, []byte("eve")) || !bytes.Contains(told, []byte("[path]")) {
+		t.Errorf("got %s %v", told, err)
 	}
 }
 

@@ -11,11 +11,13 @@ import (
 // State is the outcome of a check.
 type State string
 
-// The outcomes. Skipped means that the check does not apply here.
+// The outcomes. Unknown means that the check could not be made, which is no
+// proof of health; Skipped that it does not apply here.
 const (
 	Pass    State = "pass"
 	Warn    State = "warn"
 	Fail    State = "fail"
+	Unknown State = "unknown"
 	Skipped State = "skipped"
 )
 
@@ -38,6 +40,20 @@ type Result struct {
 type Report struct {
 	State   State    `json:"state"` // the worst of the results; Pass when there are none but skipped ones
 	Results []Result `json:"results"`
+}
+
+// First returns the result to act on first: checks stand from the ground up, so
+// that is the first that failed, else the first that is in doubt. false when
+// nothing needs doing.
+func (r Report) First() (Result, bool) {
+	for _, bad := range []State{Fail, Warn, Unknown} {
+		for _, one := range r.Results {
+			if one.State == bad {
+				return one, true
+			}
+		}
+	}
+	return Result{}, false
 }
 
 // Patience is how long one check may take: then its context ends.
@@ -65,7 +81,7 @@ func Run(ctx context.Context, checks []Check) Report {
 }
 
 func worst(results []Result) State {
-	rank := map[State]int{Skipped: 0, Pass: 1, Warn: 2, Fail: 3}
+	rank := map[State]int{Skipped: 0, Pass: 1, Unknown: 2, Warn: 3, Fail: 4}
 	w := Pass
 	for _, r := range results {
 		if rank[r.State] > rank[w] {

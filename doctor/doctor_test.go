@@ -21,6 +21,8 @@ func TestAReportIsAsBadAsItsWorstResult(t *testing.T) {
 		{[]State{Skipped}, Pass},
 		{[]State{Pass, Skipped}, Pass},
 		{[]State{Warn, Pass}, Warn},
+		{[]State{Unknown, Pass}, Unknown},
+		{[]State{Unknown, Warn}, Warn},
 		{[]State{Pass, Fail, Warn}, Fail},
 		{[]State{Pass, ""}, Fail},
 	} {
@@ -30,6 +32,28 @@ func TestAReportIsAsBadAsItsWorstResult(t *testing.T) {
 		}
 		if got := Run(t.Context(), checks).State; got != c.want {
 			t.Errorf("%q: got %s, want %s", c.states, got, c.want)
+		}
+	}
+}
+
+func TestTheFirstFailureIsToBeMendedFirst(t *testing.T) {
+	for _, c := range []struct {
+		states []State
+		want   string
+	}{
+		{nil, ""},
+		{[]State{Pass, Skipped}, ""},
+		{[]State{Pass, Unknown, Skipped}, "b"},
+		{[]State{Unknown, Warn}, "b"},
+		{[]State{Warn, Fail, Fail}, "b"},
+	} {
+		var r Report
+		for i, s := range c.states {
+			r.Results = append(r.Results, Result{ID: string(rune('a' + i)), State: s})
+		}
+		got, found := r.First()
+		if got.ID != c.want || found != (c.want != "") {
+			t.Errorf("%q: got %q, want %q", c.states, got.ID, c.want)
 		}
 	}
 }

@@ -10,15 +10,46 @@ import (
 	"termpilot/doctor"
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/pilot"
 )
 
-// checks are the questions about this installation's health, in the order in
-// which a person would ask them. None of them starts or changes anything.
-func checks(where host.Location, getenv func(string) string) []doctor.Check {
+// checks are the questions about this installation's health, from the ground up:
+// where one failed, those above it may fail for the same reason. None of them
+// starts or changes anything.
+func (d *deck) checks(getenv func(string) string) []doctor.Check {
 	return []doctor.Check{
-		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(where.Home) }},
+		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(d.where.Home) }},
 		{ID: "host.running", Run: checkHost},
 		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells(getenv) }},
+		{ID: "sessions.marks", Run: func(ctx context.Context) doctor.Result { return checkSessions(ctx, d.pilot) }},
+	}
+}
+
+// checkSessions says in which sessions no command could be run for want of
+// prompt marks.
+func checkSessions(ctx context.Context, p *pilot.Pilot) doctor.Result {
+	listing, err := p.Sessions(ctx, "")
+	if err != nil {
+		return doctor.Result{State: doctor.Unknown, Summary: "the sessions could not be listed", Evidence: err.Error(), Next: fault.HintOf(err)}
+	}
+	if len(listing.Sessions) == 0 {
+		return doctor.Result{State: doctor.Skipped, Summary: "no session lives whose shell could be looked at"}
+	}
+	var without []string
+	for _, s := range listing.Sessions {
+		if s.Readiness.State == pilot.NoIntegration {
+			without = append(without, s.SessionID+" ("+s.Readiness.Reason+")")
+		}
+	}
+	if len(without) == 0 {
+		return doctor.Result{
+			State: doctor.Pass, Summary: "no session's shell lacks prompt marks",
+			Evidence: plural(len(listing.Sessions), "session") + " looked at",
+		}
+	}
+	return doctor.Result{
+		State: doctor.Warn, Summary: fmt.Sprintf("%d of %s have no prompt marks, so that no command can be run there", len(without), plural(len(listing.Sessions), "session")),
+		Evidence: strings.Join(without, ", "), Next: "run termpilot shell install SHELL once, and open a new shell in them",
 	}
 }
 

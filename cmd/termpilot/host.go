@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
@@ -12,24 +11,12 @@ import (
 
 	"termpilot/fault"
 	"termpilot/host"
-	"termpilot/iterm"
 )
 
 func (a *app) hostCommand() *cobra.Command {
 	return group("host", "Look after the headless terminal host",
 		"  termpilot host status\n  termpilot host stop --force",
 		a.hostStartCommand(), a.hostStatusCommand(), a.hostStopCommand(), a.hostServeCommand())
-}
-
-// hostBackend is the client of the host. Only opening a session starts a host.
-func (a *app) hostBackend(logger *slog.Logger) *iterm.Client {
-	return iterm.New(iterm.Options{
-		Name:    "host",
-		Dial:    host.Dial,
-		Start:   func(ctx context.Context) error { _, err := startHost(ctx); return err },
-		Library: "termpilot " + version(),
-		Log:     logger,
-	})
 }
 
 // startHost starts this program once more, as the host.

@@ -90,7 +90,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), serve, a.callCommand(), a.toolsCommand(),
 		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(),
-		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.completionCommand(),
+		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.doctorCommand(), a.completionCommand(),
 	)
 	return root
 }

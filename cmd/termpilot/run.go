@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"termpilot/fault"
 	"termpilot/pilot"
-	"termpilot/terminal"
 )
 
 // runFlags is what the flags of run say.
 type runFlags struct {
 	session string
+	backend string // where a session of its own opens; "" is the first that can
 	profile string
 	cwd     string
 	keep    bool
@@ -49,6 +48,9 @@ func (a *app) runCommand() *cobra.Command {
 			if f.cwd, err = filepath.Abs(f.cwd); err != nil { // the host's own folder says nothing to whoever types this
 				return err
 			}
+			if len(s.backends) == 0 {
+				f.backend = "host" // no window opens in front of a person who asked for none
+			}
 			d, err := a.deck(s)
 			if err != nil {
 				return err
@@ -76,16 +78,13 @@ func (a *app) runCommand() *cobra.Command {
 // runIn runs the command in the session that f names or in a new one, prints
 // what came of it and returns the outcome.
 func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest) error {
-	r.SessionID = f.session
-	if f.session == "" {
-		opened, err := openReady(ctx, d.pilot, f)
-		if err != nil && opened != "" {
-			err = errors.Join(err, closeSession(ctx, d, opened))
+	var own pilot.SessionInfo
+	if r.SessionID = f.session; f.session == "" {
+		var err error
+		if own, err = openReady(ctx, d.pilot, f); err != nil {
+			return errors.Join(err, d.end(ctx, own))
 		}
-		if err != nil {
-			return err
-		}
-		r.SessionID = opened
+		r.SessionID = own.SessionID
 	}
 	result, err := d.pilot.Run(ctx, r)
 	if f.session == "" {
@@ -93,9 +92,9 @@ func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest
 		switch {
 		case result.Status == pilot.SessionEnded:
 		case over && !f.keep:
-			err = errors.Join(err, closeSession(ctx, d, r.SessionID))
+			err = errors.Join(err, d.end(ctx, own))
 		default:
-			a.note("the session is %s", r.SessionID)
+			a.note("the session is %s", own.SessionID)
 		}
 	}
 	if err != nil {
@@ -110,28 +109,14 @@ func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest
 }
 
 // openReady opens a session and waits until its shell can be typed at. With an
-// error and an id the session is there all the same.
-func openReady(ctx context.Context, p *pilot.Pilot, f runFlags) (string, error) {
-	opened, err := p.Open(ctx, pilot.OpenRequest{Profile: f.profile, Cwd: f.cwd, Name: "termpilot run"})
-	if err != nil {
-		return "", err
-	}
-	if opened.Readiness.State == pilot.Ready {
-		return opened.SessionID, nil
+// error and a session, that is there all the same.
+func openReady(ctx context.Context, p *pilot.Pilot, f runFlags) (pilot.SessionInfo, error) {
+	opened, err := p.Open(ctx, pilot.OpenRequest{Backend: f.backend, Profile: f.profile, Cwd: f.cwd})
+	if err != nil || opened.Readiness.State == pilot.Ready {
+		return opened, err
 	}
 	_, err = p.Wait(ctx, pilot.WaitRequest{SessionIDs: []string{opened.SessionID}, Until: pilot.UntilPrompt, Timeout: f.timeout})
-	return opened.SessionID, err
-}
-
-// closeSession closes a session of run's own. One that is gone already is closed.
-func closeSession(ctx context.Context, d *deck, id string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	err := d.host.Close(ctx, terminal.ID(id), terminal.Hangup)
-	if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
-		return nil
-	}
-	return err
+	return opened, err
 }
 
 // outcomeOf says with which code a run ends, and tells why when that is not

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"termpilot/connector"
+	"termpilot/fault"
 	"termpilot/host"
-	"termpilot/iterm"
 	"termpilot/pilot"
 	"termpilot/terminal"
 )
@@ -36,7 +38,7 @@ type settings struct {
 // flags gives cmd the flags about reaching terminals.
 func (s *settings) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&s.backends, "backend", nil, "use only this backend: host (repeatable)")
+	f.StringSliceVar(&s.backends, "backend", nil, "use only this backend: "+auto+", "+strings.Join(backendNames, ", ")+" (repeatable)")
 	f.StringArrayVar(&s.sessions, "session-id", nil, "hide and refuse every other session, and creating any (repeatable)")
 	f.StringVar(&s.logLevel, "log-level", "warn", "what to tell on standard error: debug, info, warn or error")
 }
@@ -63,15 +65,13 @@ func (s *settings) serverFlags(cmd *cobra.Command) {
 	f.StringVar(&s.text, "text", connector.TextFull, "what a result's text block says: full or summary")
 }
 
-// backendNames are the backends that can be asked for, in the order in which they are tried.
-var backendNames = []string{"host"}
-
 // deck is everything that a command needs at hand, wired together.
 type deck struct {
-	pilot  *pilot.Pilot
-	server *connector.Server
-	host   *iterm.Client
-	log    *slog.Logger
+	pilot    *pilot.Pilot
+	server   *connector.Server
+	backends []terminal.Backend
+	where    host.Location
+	log      *slog.Logger
 }
 
 // deck wires the backends, pilot and connector as s says. It starts nothing
@@ -92,9 +92,12 @@ func (a *app) deck(s settings) (*deck, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	d := &deck{log: logger, host: a.hostBackend(logger)}
+	d := &deck{where: where, log: logger}
+	if d.backends, err = a.backends(s.backends, logger); err != nil {
+		return nil, err
+	}
 	d.pilot, err = pilot.New(pilot.Options{
-		Backends: []terminal.Backend{d.host},
+		Backends: d.backends,
 		Dir:      filepath.Join(where.Home, "runs"),
 		MaxWait:  s.maxWait,
 		ReadOnly: s.readOnly,
@@ -108,7 +111,7 @@ func (a *app) deck(s settings) (*deck, error) {
 	}
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
-		Checks:   checks(where, a.getenv),
+		Checks:   d.checks(a.getenv),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
 		Text:     s.text,
@@ -121,16 +124,30 @@ func (a *app) deck(s settings) (*deck, error) {
 // close lets go of everything. Sessions and commands go on.
 func (d *deck) close() {
 	_ = d.server.Close()
-	_ = d.host.Disconnect()
+	for _, b := range d.backends {
+		drop(b)
+	}
 	_ = d.pilot.Close()
 }
 
-func (s settings) validate() error {
-	for _, name := range s.backends {
-		if !slices.Contains(backendNames, name) {
-			return fmt.Errorf("--backend %s: only %s", name, strings.Join(backendNames, ", "))
+// end closes a session that this command opened. One that is gone already, or
+// was never there, is closed.
+func (d *deck) end(ctx context.Context, one pilot.SessionInfo) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	for _, b := range d.backends {
+		if b.Name() != one.Backend {
+			continue
+		}
+		err := b.Close(ctx, terminal.ID(one.SessionID), terminal.Hangup)
+		if !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.SessionNotFound) {
+			return err
 		}
 	}
+	return nil
+}
+
+func (s settings) validate() error {
 	for _, name := range s.toolsets {
 		if !slices.Contains(connector.Toolsets(), name) {
 			return fmt.Errorf("--toolsets %s: only %s", name, strings.Join(connector.Toolsets(), ", "))

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"termpilot/doctor"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check every part, from the ground up, and say what to mend first",
+		Long: "Check every part, from the ground up, and say what to mend first.\n\n" +
+			"Nothing is started or changed. Exit codes: 0 nothing failed, 1 something did.",
+		Example: "  termpilot doctor\n  termpilot doctor --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv)))
+		},
+	}
+	s.flags(cmd)
+	return a.withJSON(cmd)
+}
+
+// reportHealth prints a report, with the one thing to do first as the last line.
+func (a *app) reportHealth(r doctor.Report) error {
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.printHealth(r)
+	}
+	if r.State == doctor.Fail {
+		return &outcome{code: exitFailed}
+	}
+	return nil
+}
+
+func (a *app) printHealth(r doctor.Report) {
+	colour := map[doctor.State]style{doctor.Pass: green, doctor.Warn: yellow, doctor.Unknown: yellow, doctor.Fail: red, doctor.Skipped: dim}
+	for _, one := range r.Results {
+		mark := a.paint(a.out, colour[one.State], fmt.Sprintf("%-7s", one.State))
+		fmt.Fprintf(a.out, "%s  %-22s %s\n", mark, one.ID, oneLine(one.Summary))
+		if one.Evidence != "" {
+			fmt.Fprintf(a.out, "%9s%-22s %s\n", "", "", a.paint(a.out, dim, oneLine(one.Evidence)))
+		}
+		if one.Next != "" && one.State != doctor.Pass {
+			fmt.Fprintf(a.out, "%9s%-22s next: %s\n", "", "", oneLine(one.Next))
+		}
+	}
+	if first, found := r.First(); found {
+		fmt.Fprintf(a.out, "\nfirst: %s: %s\n", first.ID, oneLine(first.Summary))
+		return
+	}
+	fmt.Fprintln(a.out, "\nnothing needs mending")
+}
