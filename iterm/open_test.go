@@ -301,7 +301,7 @@ func TestITerm2GetsTheExactWords(t *testing.T) { // ITERM-53
 		}
 	}
 	const nasty = "a b\t'c' \"d\" \\ $$HOME$$ ~ \n\r 漢\u3000é😀 `x` ; & | # ! * antr"
-	script := `exec "${SHELL:-/bin/sh}" -l -i -c "$1` + "\n" + `exec ${SHELL:-/bin/sh} -l"`
+	script := `exec "${SHELL:-/bin/sh}" -l -i -c "$1"`
 	check(terminal.OpenSpec{Command: nasty}, "/usr/bin/env", "/bin/sh", "-c", script, "sh", nasty)
 	check(terminal.OpenSpec{Env: map[string]string{"B": nasty, "A": ""}}, "/usr/bin/env", "A=", "B="+nasty, "/bin/sh", "-c", `exec "${SHELL:-/bin/sh}" -l`)
 	if got := split(t, word("")); len(got) != 1 || got[0] != "" {

@@ -88,7 +88,7 @@ func profileProperties(spec terminal.OpenSpec, ours bool) []*api.ProfileProperty
 
 // wrapped is a spec's command and environment as a command of iTerm2, which is
 // split into words and executed without a shell. The login shell runs the
-// command interactively and stays open after it.
+// command, with what its start-up files define for interactive use.
 func wrapped(spec terminal.OpenSpec) string {
 	words := []string{"/usr/bin/env"}
 	for _, name := range slices.Sorted(maps.Keys(spec.Env)) {
@@ -98,9 +98,7 @@ func wrapped(spec terminal.OpenSpec) string {
 	if spec.Command == "" {
 		words = append(words, `exec "${SHELL:-/bin/sh}" -l`)
 	} else {
-		// "exec" on a line of its own is the same in sh, csh and fish.
-		words = append(words, `exec "${SHELL:-/bin/sh}" -l -i -c "$1
-exec ${SHELL:-/bin/sh} -l"`, "sh", spec.Command)
+		words = append(words, `exec "${SHELL:-/bin/sh}" -l -i -c "$1"`, "sh", spec.Command)
 	}
 	for i, w := range words {
 		words[i] = word(w)

@@ -208,12 +208,12 @@ func TestCursorsSurviveScrollingAndWidth(t *testing.T) { // READ-4
 		cursor := b.read(ReadRequest{}).Cursor
 		b.f.Print(b.sid(), seq(1, 100)+"\n")
 		for _, columns := range []int{40, 17, 93} {
-			b.f.Resize(b.sid(), columns, 8)
+			b.f.SetSize(b.sid(), columns, 8)
 			if got := b.read(ReadRequest{Source: SourceSince, Cursor: cursor, MaxLines: 500}); got.Content != seq(1, 100) || got.TruncatedHead {
 				b.t.Errorf("at %d columns: %v %q", columns, got.TruncatedHead, got.Content)
 			}
 		}
-		b.f.Resize(b.sid(), 40, 8)
+		b.f.SetSize(b.sid(), 40, 8)
 		b.f.DropHead(b.sid(), 60)
 		if got := b.read(ReadRequest{Source: SourceSince, Cursor: cursor}); !got.TruncatedHead || !strings.HasSuffix(got.Content, "100") {
 			b.t.Errorf("got %v %q", got.TruncatedHead, got.Content)

@@ -49,7 +49,7 @@ func TestReadersSeeEveryCharacterOnce(t *testing.T) { // READ-3, READ-4
 				case 0:
 					readOn(readers[r.IntN(len(readers))])
 				case 1:
-					b.f.Resize(b.sid(), 20+r.IntN(60), 4+r.IntN(10))
+					b.f.SetSize(b.sid(), 20+r.IntN(60), 4+r.IntN(10))
 				default:
 					text := ""
 					for range r.IntN(6) {

@@ -80,7 +80,7 @@ type Session struct {
 	Backend string
 	Window  string
 	Tab     string
-	Name    string // the name given by a person or client
+	Name    string // the name given by a person or client; "" when nobody gave one
 	Title   string // the title that programs set; one line, no control characters
 	Profile string
 	Current bool // has the keyboard focus, as far as the terminal says
@@ -122,13 +122,13 @@ type OpenSpec struct {
 	Direction Direction // for InSplit
 
 	Profile string // "" is the default profile
-	Command string // run by the login shell; "" is the shell itself
+	Command string // run by the login shell, and the session ends with it; "" is the shell itself
 	Cwd     string
 	Env     map[string]string // added to the session's environment
 	Name    string
 	Rows    int // 0 is the backend's default
 	Columns int
-	Focus   bool // take the focus; otherwise it stays where it is
+	Focus   bool // take the focus; otherwise it stays with the session that has it
 }
 
 // Place is where a new session goes.
@@ -138,7 +138,7 @@ type Place uint8
 const (
 	InWindow Place = iota // a window of its own
 	InTab                 // a new tab of OpenSpec.Window
-	InSplit               // beside OpenSpec.Beside
+	InSplit               // beside OpenSpec.Beside, whose room it shares: its size is what it gets
 )
 
 // Direction is the side of a split on which the new session goes.

@@ -173,6 +173,8 @@ func (p *Program) call(name string, args []string) int {
 		p.Print(p.s.f.cwd(p.s) + "\n")
 	case "cd":
 		p.Chdir(arg(0))
+	case "stty":
+		p.s.locked(func() { p.s.print(itoa(p.s.grid.height) + " " + itoa(p.s.grid.width) + "\n") })
 	case "clear":
 		p.Print("\x1b[H\x1b[2J\x1b[3J")
 	case "seq":

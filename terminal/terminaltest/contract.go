@@ -22,6 +22,8 @@ type Abilities struct {
 	Scrollback int           // rows of history that a session keeps; 0: not known, the loss of rows is not tested
 	Overflow   int           // so many commands overflow a watcher that does not read; 0: not tested
 	FixedSize  bool          // Open cannot choose rows and columns: what needs a size is left out
+	NoPlaces   bool          // Open makes windows alone: no tabs, no splits
+	NoFocus    bool          // no session is ever Current
 	UTF8Only   bool          // Send takes UTF-8 alone
 	NoExit     bool          // how a session ended is not known
 
@@ -44,6 +46,7 @@ func TestBackend(t *testing.T, open func(t *testing.T) terminal.Backend, can Abi
 		{"sessions are listed while they live", sessionsAreListed},
 		{"open does what its spec says", openObeys},
 		{"open names what it does not find", openRefuses},
+		{"a command's end is the session's", commandEndsSession},
 		{"send passes bytes verbatim", sendIsVerbatim},
 		{"send reaches one session", sendReachesOne},
 		{"close returns when the session is gone", closeEnds},
@@ -85,6 +88,14 @@ func TestBackend(t *testing.T, open func(t *testing.T) terminal.Backend, can Abi
 		{"no more than MaxRows come", maxRows},
 		{"lost rows are left out", lostRows},
 		{"the alternate screen is told", alternateScreen},
+		{"tabs go where they are asked for", placesAreObeyed},
+		{"splits divide a session on the side that is named", splitsDivide},
+		{"the focus is not taken unless asked", focusIsKept},
+		{"focus moves to the session named", focusMoves},
+		{"a size is told as it is", resizeIsTold},
+		{"a name is given and taken away", renameIsTold},
+		{"arranging names what it does not find", arrangingNamesWhatItDoesNotFind},
+		{"groups close as a whole", groupsClose},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(&rig{T: t, b: open(t), can: can}) })
 	}

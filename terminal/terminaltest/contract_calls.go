@@ -95,6 +95,19 @@ func openRefuses(r *rig) { // TERM-5
 	}
 }
 
+func commandEndsSession(r *rig) { // TERM-60
+	s := r.openSpec(terminal.OpenSpec{Profile: r.can.Profile, Command: "read x; (exit 7)"})
+	w := r.watch(s.ID)
+	r.must(r.b.Send(r.ctx(), s.ID, []byte("\r")))
+	gone := w.until(terminal.Gone).Exit
+	if _, ok := r.session(s.ID); ok {
+		r.Error("it is listed after its command has ended")
+	}
+	if _, ok := r.b.(terminal.Ender); ok && !r.can.NoExit && (gone.Code == nil || *gone.Code != 7) {
+		r.Errorf("it ended with %+v, want the code 7", gone)
+	}
+}
+
 // verbatim is every byte that a terminal could be tempted to change, in an order
 // that no terminal takes for a whole sequence of its own.
 func verbatim(utf8Only bool) []byte {

@@ -86,19 +86,18 @@ func (f *Fake) Sent(id terminal.ID) (calls [][]byte) {
 }
 
 // Calls is how often a method was called: "sessions", "open", "screen",
-// "prompt", "send", "watch", "close", "exit", "broadcasts", "profiles".
+// "prompt", "send", "watch", "close", "exit", "broadcasts", "profiles", "focus",
+// "resize", "rename", "close tab", "close window".
 func (f *Fake) Calls(method string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[method]
 }
 
-// Resize gives a session another size; its lines are wrapped anew.
-func (f *Fake) Resize(id terminal.ID, columns, rows int) {
-	f.with(id, func(s *session) {
-		s.grid.resize(columns, rows)
-		s.emit(terminal.Output, nil)
-	})
+// SetSize gives a session another size, as a person who drags its window does;
+// its lines are wrapped anew.
+func (f *Fake) SetSize(id terminal.ID, columns, rows int) {
+	f.with(id, func(s *session) { s.resize(columns, rows) })
 }
 
 // ClearScrollback drops the history, as a person does with a key: rows are

@@ -13,7 +13,7 @@ package terminaltest
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -44,7 +44,7 @@ type Options struct {
 }
 
 // Fake is a terminal.Backend in memory, and a terminal.Ender, Broadcaster,
-// Prompter, Keyer and Profiler. Its methods may be called from several goroutines. NewFake makes one.
+// Prompter, Keyer, Profiler, Arranger and GroupCloser. Its methods may be called from several goroutines. NewFake makes one.
 type Fake struct {
 	o Options
 
@@ -76,6 +76,8 @@ var (
 	_ terminal.Prompter    = (*Fake)(nil)
 	_ terminal.Keyer       = (*Fake)(nil)
 	_ terminal.Profiler    = (*Fake)(nil)
+	_ terminal.Arranger    = (*Fake)(nil)
+	_ terminal.GroupCloser = (*Fake)(nil)
 )
 
 // NewFake returns a fake that is closed when the test ends. In a synctest
@@ -230,37 +232,18 @@ func (f *Fake) Open(ctx context.Context, spec terminal.OpenSpec) (terminal.Sessi
 
 func (f *Fake) open(spec terminal.OpenSpec) (*session, error) {
 	profile := cmp.Or(spec.Profile, f.o.Profiles[0])
-	known := false
-	for _, p := range f.o.Profiles {
-		known = known || p == profile
-	}
-	if !known {
+	if !slices.Contains(f.o.Profiles, profile) {
 		return nil, &fault.Error{Op: "open", Code: fault.ProfileNotFound, Detail: profile, Hint: "list the profiles"}
 	}
-	window, tab := fmt.Sprintf("w%d", f.count+1), fmt.Sprintf("t%d", f.count+1)
-	switch spec.Place {
-	case terminal.InTab:
-		window = ""
-		for _, id := range f.order {
-			if f.sessions[id].window == spec.Window {
-				window = spec.Window
-			}
-		}
-		if window == "" {
-			return nil, &fault.Error{Op: "open", Code: fault.WindowNotFound, Detail: spec.Window, Hint: "list the sessions"}
-		}
-	case terminal.InSplit:
-		beside, err := f.live("open", spec.Beside)
-		if err != nil {
-			return nil, err
-		}
-		window, tab = beside.window, beside.tab
+	window, tab, at, err := f.place(&spec)
+	if err != nil {
+		return nil, err
 	}
 	f.count++
 	s := newSession(f, f.count, spec)
 	s.window, s.tab, s.profile = window, tab, profile
 	f.sessions[s.id] = s
-	f.order = append(f.order, s.id)
+	f.order = slices.Insert(f.order, at, s.id)
 	if spec.Focus || f.current == "" {
 		f.current = s.id
 	}
@@ -341,10 +324,8 @@ func (f *Fake) Close(ctx context.Context, id terminal.ID, how terminal.CloseMode
 	case err != nil:
 	case how == terminal.Hangup && s.resists:
 		err = &fault.Error{Op: "close", Session: string(id), Code: fault.Refused, Detail: "its user kept it open", Hint: "close it with force"}
-	case how == terminal.Force:
-		s.end(terminal.Exit{Signal: "SIGKILL"})
 	default:
-		s.end(terminal.Exit{Signal: "SIGHUP"})
+		s.end(endOf(how))
 	}
 	f.mu.Unlock()
 	return f.leave(ctx, "close", id, err)

@@ -144,7 +144,7 @@ func TestFakeOutputKeepsItsPlaceWhenTheWidthChanges(t *testing.T) {
 		synctest.Wait()
 		want := "a wide 日本語 line that wraps\nend"
 		for _, columns := range []int{7, 40, 3, 80, 20} {
-			f.Resize(id, columns, 5)
+			f.SetSize(id, columns, 5)
 			p := prompts(t, f, id)[0]
 			if got := f.sessions[id].grid.between(p.Output.Start, p.Output.End); got != want {
 				t.Errorf("%d columns: got %q, want %q", columns, got, want)
