@@ -24,9 +24,10 @@ import (
 const goodUpgrade = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
 	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: api.iterm2.com\r\nOrigin: ws://localhost/\r\nx-iterm2-library-version: python 2.30\r\nx-iterm2-cookie: any\r\n"
 
-func (h *testHost) rawUpgrade(t *testing.T, request string) string {
+// upgradeAt sends a request head and returns what answers it.
+func upgradeAt(t *testing.T, socket, request string) string {
 	t.Helper()
-	conn, err := net.Dial("unix", h.loc.Socket)
+	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func (h *testHost) rawUpgrade(t *testing.T, request string) string {
 
 func TestTheUpgradeIsCheckedAsTheApisOwnServerDoes(t *testing.T) { // HOST-70
 	h := newHost(t)
-	good := h.rawUpgrade(t, goodUpgrade)
+	good := upgradeAt(t, h.loc.Socket, goodUpgrade)
 	for _, want := range []string{"HTTP/1.1 101 ", "X-iTerm2-Protocol-Version: 1.17\r\n", "Sec-WebSocket-Protocol: api.iterm2.com\r\n"} {
 		if !strings.Contains(strings.ToLower(good), strings.ToLower(want)) {
 			t.Errorf("%q is missing in %q", want, good)
@@ -96,7 +97,7 @@ func TestTheUpgradeIsCheckedAsTheApisOwnServerDoes(t *testing.T) { // HOST-70
 		{"x-iterm2-cookie: any", "x: " + strings.Repeat("y", 5000), "400"},
 		{"x-iterm2-cookie: any\r\n", strings.Repeat("a: b\r\n", 101), "400"},
 	} {
-		got := h.rawUpgrade(t, strings.Replace(goodUpgrade, test.old, test.now, 1))
+		got := upgradeAt(t, h.loc.Socket, strings.Replace(goodUpgrade, test.old, test.now, 1))
 		if !strings.HasPrefix(got, "HTTP/1.1 "+test.status) {
 			t.Errorf("%q: got %q, want %s", test.now, got, test.status)
 		}

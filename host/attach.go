@@ -96,6 +96,13 @@ func (h *server) serveAttach(conn *net.UnixConn) {
 		case h.stop <- struct{}{}:
 		default:
 		}
+	case "env":
+		c, err := h.suite.open(what.Suite)
+		if err != nil {
+			refuse(conn, err)
+			return
+		}
+		_ = writeFrame(conn, frameStatus, raw(c))
 	case "attach":
 		s, ok := h.live(what.Session)
 		if !ok || what.Session == "active" {

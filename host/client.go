@@ -34,10 +34,13 @@ type client struct {
 	transaction   bool
 }
 
-// serveClient talks to one client until it leaves, breaks the protocol, or
+// serveClient serves a client of the host's own socket.
+func (h *server) serveClient(conn *net.UnixConn) { h.serveConn(conn, anyCookie) }
+
+// serveConn talks to one client until it leaves, breaks the protocol, or
 // falls too far behind. It returns after all that it started has stopped.
-func (h *server) serveClient(conn *net.UnixConn) {
-	ws, wire, err := upgrade(conn)
+func (h *server) serveConn(conn *net.UnixConn, admits func(cookie string) bool) {
+	ws, wire, err := upgrade(conn, admits)
 	if err != nil {
 		_ = conn.Close()
 		h.log.Debug("client refused", "error", err)

@@ -39,7 +39,7 @@ const (
 	frameOutput = 'O' // host: output of the session's programs
 	frameRedraw = 'W' // host: bytes that paint the screen anew
 	frameEnd    = 'E' // host: the session ended, as JSON
-	frameStatus = 'S' // host: its status, as JSON
+	frameStatus = 'S' // host: its status, or the credentials that were asked for, as JSON
 	frameError  = 'X' // host: a failure, as JSON; the last frame
 
 	maxControlFrame = 1 << 20
@@ -49,11 +49,12 @@ const (
 // hello says what a client of the second socket wants.
 type hello struct {
 	V       int    `json:"v"`
-	Op      string `json:"op"` // attach, status, stop
+	Op      string `json:"op"` // attach, env, status, stop
 	Session string `json:"session,omitempty"`
 	Columns int    `json:"columns,omitempty"`
 	Rows    int    `json:"rows,omitempty"`
 	Force   bool   `json:"force,omitempty"`
+	Suite   string `json:"suite,omitempty"` // env: where the programs will look
 }
 
 // failure is a fault on the wire.

@@ -18,6 +18,7 @@ type Location struct {
 	Folder string // private folder (0700) of the sockets and the lock
 	Socket string // the iTerm2 API (0600)
 	Attach string // attaching, status and stop (0600)
+	Suite  string // the iTerm2 API again, where programs made for iTerm2 look with IT2_SUITE=termpilot (0600)
 	Lock   string // held by the running host for as long as it lives
 	Log    string // what the detached host says
 }
@@ -33,7 +34,11 @@ const longestPath = 99
 // named after the user and the place it stands for. Nothing is created.
 // InvalidArgument for a TERMPILOT_HOME that is not absolute.
 func Paths(getenv func(string) string) (Location, error) {
-	home, err := stateFolder(getenv)
+	own, err := userHome(getenv)
+	if err != nil && getenv("TERMPILOT_HOME") == "" {
+		return Location{}, err
+	}
+	home, err := stateFolder(getenv, own)
 	if err != nil {
 		return Location{}, err
 	}
@@ -50,12 +55,13 @@ func Paths(getenv func(string) string) (Location, error) {
 		Folder: folder,
 		Socket: filepath.Join(folder, "api.sock"),
 		Attach: filepath.Join(folder, "attach.sock"),
+		Suite:  filepath.Join(own, "Library", "Application Support", suiteName, "private", "socket"),
 		Lock:   filepath.Join(folder, "lock"),
 		Log:    filepath.Join(home, "host.log"),
 	}, nil
 }
 
-func stateFolder(getenv func(string) string) (string, error) {
+func stateFolder(getenv func(string) string, home string) (string, error) {
 	if own := getenv("TERMPILOT_HOME"); own != "" {
 		if !filepath.IsAbs(own) {
 			return "", &fault.Error{
@@ -68,19 +74,23 @@ func stateFolder(getenv func(string) string) (string, error) {
 	if state := getenv("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
 		return filepath.Join(state, "termpilot"), nil
 	}
-	home := getenv("HOME")
-	if !filepath.IsAbs(home) {
-		u, err := user.Current()
-		if err != nil || !filepath.IsAbs(u.HomeDir) {
-			return "", &fault.Error{
-				Op: "host paths", Code: fault.InvalidArgument, Detail: "no home folder is known",
-				Hint: "set HOME or TERMPILOT_HOME", Err: err,
-			}
-		}
-		home = u.HomeDir
-	}
 	if runtime.GOOS == "darwin" {
 		return filepath.Join(home, "Library", "Application Support", "termpilot"), nil
 	}
 	return filepath.Join(home, ".local", "state", "termpilot"), nil
+}
+
+// userHome is HOME, else what the user database says.
+func userHome(getenv func(string) string) (string, error) {
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Clean(home), nil
+	}
+	u, err := user.Current()
+	if err != nil || !filepath.IsAbs(u.HomeDir) {
+		return "", &fault.Error{
+			Op: "host paths", Code: fault.InvalidArgument, Detail: "no home folder is known",
+			Hint: "set HOME or TERMPILOT_HOME", Err: err,
+		}
+	}
+	return u.HomeDir, nil
 }

@@ -77,15 +77,18 @@ func Serve(ctx context.Context, o Options) error {
 		chunks:   sync.Pool{New: func() any { return new([chunk]byte) }},
 		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{},
 	}
+	conns := &connections{open: map[*net.UnixConn]struct{}{}}
+	if h.suite, err = newSuite(o.location.Suite, func(d *door) { h.accept(d, conns, h.serveSuite) }); err != nil {
+		return err
+	}
 	h.log.Info("host listening", "socket", o.location.Socket, "version", o.Version, "pid", os.Getpid())
-	h.serve(ctx, claimed)
+	h.serve(ctx, claimed, conns)
 	h.log.Info("host ended")
 	return nil
 }
 
 // serve accepts clients until the end is asked for.
-func (h *server) serve(ctx context.Context, c *claim) {
-	conns := &connections{open: map[*net.UnixConn]struct{}{}}
+func (h *server) serve(ctx context.Context, c *claim, conns *connections) {
 	var accepting sync.WaitGroup
 	accepting.Go(func() { h.accept(c.api, conns, h.serveClient) })
 	accepting.Go(func() { h.accept(c.attach, conns, h.serveAttach) })
@@ -95,6 +98,7 @@ func (h *server) serve(ctx context.Context, c *claim) {
 	// The sockets go first, so that nobody finds a host that is ending.
 	c.api.close()
 	c.attach.close()
+	h.suite.close()
 	accepting.Wait()
 	h.closeAll()
 	conns.closeAll()

@@ -38,6 +38,7 @@ type server struct {
 	log     *slog.Logger
 	hub     hub
 	started time.Time
+	suite   *suite
 	stop    chan struct{} // takes one value when the end is asked for
 	wg      sync.WaitGroup
 	chunks  sync.Pool // of *[chunk]byte, for sessions that print much

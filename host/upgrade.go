@@ -35,9 +35,9 @@ const (
 )
 
 // upgrade turns a fresh connection into a WebSocket, checking in the order of
-// the API's own server. A refused client gets a bare status line. The socket
-// authenticates: a peer of the same user needs no cookie, and any is accepted.
-func upgrade(conn *net.UnixConn) (*websocket.Conn, *wire, error) {
+// the API's own server. A refused client gets a bare status line. admits tells
+// whether the cookie, "" for none, lets a peer of the same user in.
+func upgrade(conn *net.UnixConn, admits func(cookie string) bool) (*websocket.Conn, *wire, error) {
 	_ = conn.SetDeadline(time.Now().Add(upgradePatience))
 	w := &wire{Conn: conn}
 	in := bufio.NewReaderSize(w, maxHeaderLine)
@@ -51,6 +51,9 @@ func upgrade(conn *net.UnixConn) (*websocket.Conn, *wire, error) {
 	}
 	if r := checkUpgrade(line, headers, sameUser(conn)); r != "" {
 		return refuse(r)
+	}
+	if !admits(headers["x-iterm2-cookie"]) {
+		return refuse(unauthorized)
 	}
 	request := &http.Request{
 		Method: http.MethodGet, URL: &url.URL{Path: "/"}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,8 +17,8 @@ import (
 
 func (a *app) hostCommand() *cobra.Command {
 	return group("host", "Look after the headless terminal host",
-		"  termpilot host status\n  termpilot host stop --force",
-		a.hostStartCommand(), a.hostStatusCommand(), a.hostStopCommand(), a.hostServeCommand())
+		"  termpilot host status\n  eval \"$(termpilot host env)\"\n  termpilot host stop --force",
+		a.hostStartCommand(), a.hostStatusCommand(), a.hostEnvCommand(), a.hostStopCommand(), a.hostServeCommand())
 }
 
 // startHost starts this program once more, as the host.
@@ -85,6 +87,45 @@ func (a *app) hostStatusCommand() *cobra.Command {
 				a.note("the host is not running; it starts when a session is opened")
 			}
 			return &outcome{code: exitGone}
+		},
+	})
+}
+
+// suiteVariables is what host env prints: the variables by which programs made
+// for iTerm2 find their server and are let in.
+type suiteVariables struct {
+	Env    map[string]string `json:"env"`
+	Socket string            `json:"socket"`
+}
+
+func (a *app) hostEnvCommand() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use:   "env",
+		Short: "Print the variables with which programs made for iTerm2 reach the host",
+		Example: "  eval \"$(termpilot host env)\"\n" +
+			"  termpilot host env --json",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := host.CheckSuite(); err != nil {
+				return err
+			}
+			if _, err := startHost(cmd.Context()); err != nil {
+				return err
+			}
+			c, err := host.AdmitSuite(cmd.Context())
+			if err != nil {
+				return err
+			}
+			v := suiteVariables{Socket: c.Socket, Env: map[string]string{
+				"IT2_SUITE": c.Suite, "ITERM2_COOKIE": c.Cookie, "ITERM2_KEY": c.Key,
+			}}
+			if a.json {
+				return a.printJSON(v)
+			}
+			for _, name := range slices.Sorted(maps.Keys(v.Env)) {
+				fmt.Fprintf(a.out, "export %s=%s\n", name, v.Env[name]) // letters, digits and dashes
+			}
+			return nil
 		},
 	})
 }
