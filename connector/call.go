@@ -11,6 +11,7 @@ import (
 
 	"termpilot/connector/internal/wire"
 	"termpilot/fault"
+	"termpilot/terminal"
 )
 
 // When progress is told: soon, so that a person sees that something happens,
@@ -111,7 +112,7 @@ func report(ctx context.Context, n *note, start time.Time, tell func(time.Durati
 			if message == "" {
 				message = "still running"
 			}
-			tell(time.Since(start), oneLine(message))
+			tell(time.Since(start), terminal.OneLine(message, 0))
 			timer.Reset(nextProgress)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type createWindowIn struct {
@@ -27,5 +28,5 @@ var createWindow = define(head{
 		Name: in.Name, Rows: in.Rows, Columns: in.Columns, Focus: in.Focus,
 	})
 }, func(s pilot.SessionInfo) (line, text string) {
-	return "opened session " + oneLine(s.SessionID), sessionLine(s)
+	return "opened session " + terminal.OneLine(s.SessionID, 0), sessionLine(s)
 }).as("readiness", "list_sessions")

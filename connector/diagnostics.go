@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"termpilot/doctor"
+	"termpilot/terminal"
 )
 
 type diagnosticsIn struct{}
@@ -36,7 +37,7 @@ var diagnostics = define(head{
 		if check.Next != "" {
 			s += "; next: " + check.Next
 		}
-		b.WriteString(oneLine(s) + "\n")
+		b.WriteString(terminal.OneLine(s, 0) + "\n")
 	}
 	return fmt.Sprintf("%s, %s", r.State, count(len(r.Results), "check")), b.String()
 })

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type getCurrentSessionIn struct{}
@@ -14,5 +15,5 @@ var getCurrentSession = define(head{
 }, func(ctx context.Context, c call, _ getCurrentSessionIn) (pilot.SessionInfo, error) {
 	return c.pilot.Current(ctx)
 }, func(s pilot.SessionInfo) (line, text string) {
-	return "current session " + oneLine(s.SessionID), sessionLine(s)
+	return "current session " + terminal.OneLine(s.SessionID, 0), sessionLine(s)
 }).as("readiness", "list_sessions")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type listSessionsIn struct {
@@ -25,7 +26,7 @@ var listSessions = define(head{
 	line = count(len(l.Sessions), "session")
 	for _, backend := range l.Backends {
 		if backend.State != "ok" {
-			line += fmt.Sprintf("; %s: %s", backend.Name, oneLine(strings.TrimSpace(backend.State+" "+backend.Reason)))
+			line += fmt.Sprintf("; %s: %s", backend.Name, terminal.OneLine(strings.TrimSpace(backend.State+" "+backend.Reason), 0))
 		}
 	}
 	return line, b.String()
@@ -43,7 +44,7 @@ func sessionLine(s pilot.SessionInfo) string {
 			parts = append(parts, more[0]+more[1])
 		}
 	}
-	return oneLine(strings.Join(parts, " "))
+	return terminal.OneLine(strings.Join(parts, " "), 0)
 }
 
 func count(n int, noun string) string {

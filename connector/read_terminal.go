@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type readTerminalIn struct {
@@ -26,9 +27,9 @@ var readTerminal = define(head{
 		MaxLines: in.MaxLines, MaxChars: in.MaxChars, Reduce: in.Reduce,
 	})
 }, func(r pilot.ReadResult) (line, text string) {
-	line = fmt.Sprintf("%s of %s, %s", count(r.LineCount, "line"), oneLine(r.SessionID), r.Readiness.State)
+	line = fmt.Sprintf("%s of %s, %s", count(r.LineCount, "line"), terminal.OneLine(r.SessionID, 0), r.Readiness.State)
 	if r.Cursor != "" {
-		line += ", cursor " + oneLine(r.Cursor)
+		line += ", cursor " + terminal.OneLine(r.Cursor, 0)
 	}
 	return line + leftOut(r.Omitted, r.TruncatedHead), r.Content
 }).as("readiness", "list_sessions")
@@ -39,7 +40,7 @@ func leftOut(o pilot.Omitted, head bool) string {
 	if o.Lines > 0 {
 		s += fmt.Sprintf("; %s left out", count(o.Lines, "line"))
 		if o.HowToGet != "" {
-			s += ": " + oneLine(o.HowToGet)
+			s += ": " + terminal.OneLine(o.HowToGet, 0)
 		}
 	}
 	if head {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type runCommandIn struct {
@@ -33,16 +34,16 @@ var runCommand = define(head{
 func runWords(r pilot.RunResult) (line, text string) {
 	line = string(r.Status)
 	if r.Kind != "" {
-		line += " (" + oneLine(r.Kind) + ")"
+		line += " (" + terminal.OneLine(r.Kind, 0) + ")"
 	}
 	goesOn := r.Status == pilot.StillRunning || r.Status == pilot.Submitted
 	switch {
 	case r.ExitCode != nil:
 		line += fmt.Sprintf(", exit code %d", *r.ExitCode)
 	case !goesOn && r.ExitReason != "":
-		line += ", exit code not known: " + oneLine(r.ExitReason)
+		line += ", exit code not known: " + terminal.OneLine(r.ExitReason, 0)
 	}
-	line += fmt.Sprintf(", %d ms, run %s in %s", r.DurationMS, oneLine(r.RunID), oneLine(r.SessionID))
+	line += fmt.Sprintf(", %d ms, run %s in %s", r.DurationMS, terminal.OneLine(r.RunID, 0), terminal.OneLine(r.SessionID, 0))
 	if goesOn {
 		line += "; wait_session with this run_id goes on"
 	}

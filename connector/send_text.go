@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type sendTextIn struct {
@@ -25,5 +26,5 @@ func sendWords(r pilot.SendResult) (line, text string) {
 	if !r.Delivered {
 		word = "not delivered to "
 	}
-	return word + oneLine(r.SessionID) + "; what the program made of it is not known", ""
+	return word + terminal.OneLine(r.SessionID, 0) + "; what the program made of it is not known", ""
 }

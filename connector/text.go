@@ -67,8 +67,3 @@ func clean(v reflect.Value) {
 		}
 	}
 }
-
-// oneLine is wire.Clean on one line.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(wire.Clean(s)), " ")
-}

@@ -8,6 +8,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 type waitSessionIn struct {
@@ -72,7 +73,7 @@ func waitWords(r pilot.WaitResult) (line, text string) {
 			matched++
 			word = "matched"
 		}
-		fmt.Fprintln(&b, oneLine(fmt.Sprintf("%s %s, %s: %s %s", s.SessionID, word, s.State, s.Reason, s.Text)))
+		fmt.Fprintln(&b, terminal.OneLine(fmt.Sprintf("%s %s, %s: %s %s", s.SessionID, word, s.State, s.Reason, s.Text), 0))
 	}
 	line = fmt.Sprintf("%d of %s matched", matched, count(len(r.Sessions), "session"))
 	if r.TimedOut {

@@ -3,9 +3,9 @@ package host
 import (
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"termpilot/iterm/api"
+	"termpilot/terminal"
 )
 
 // invokeFunction runs the built-in functions that name things. Their arguments
@@ -57,7 +57,7 @@ func parseInvocation(text string) (name, argument, value string, ok bool) {
 // rename names a session, "" takes the name away, and tells it. Control
 // characters are left out.
 func (h *server) rename(s *session, name string) {
-	name = oneLine(name)
+	name = terminal.OneLine(name, maxName)
 	s.facts.mu.Lock()
 	changed := s.facts.name != name
 	s.facts.name = name
@@ -75,7 +75,7 @@ func (h *server) rename(s *session, name string) {
 
 // retitle titles a tab or window.
 func (h *server) retitle(id, title string) bool {
-	title = oneLine(title)
+	title = terminal.OneLine(title, maxName)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w := h.layout.bySerial[id]; w != nil {
@@ -87,19 +87,4 @@ func (h *server) retitle(id, title string) bool {
 		return true
 	}
 	return false
-}
-
-// oneLine makes a name fit to be shown in a line: no control characters, capped.
-func oneLine(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			return -1
-		}
-		return r
-	}, clean(name))
-	for len(name) > maxName {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
-	}
-	return name
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"unicode"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -46,7 +45,7 @@ func hostFault(text string) (f *fault.Error, ok bool) {
 		return nil, false
 	}
 	detail, hint := cutHint(strings.TrimPrefix(detail, ": "))
-	return &fault.Error{Code: code, Detail: oneLine(detail, maxReason), Hint: oneLine(hint, maxReason)}, true
+	return &fault.Error{Code: code, Detail: terminal.OneLine(detail, maxReason), Hint: terminal.OneLine(hint, maxReason)}, true
 }
 
 // maxReason is how many characters of a terminal's own words are passed on.
@@ -124,7 +123,7 @@ func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err err
 	case errors.As(err, &late), ctx.Err() != nil:
 		out.Code, out.Detail, out.Hint = fault.Deadline, "no answer came in time", "try again, or check that the terminal shows no dialog"
 	case errors.As(err, &no):
-		out.Code, out.Detail, out.Err = fault.Refused, oneLine(string(no), maxReason), nil
+		out.Code, out.Detail, out.Err = fault.Refused, terminal.OneLine(string(no), maxReason), nil
 		out.Hint = "update the terminal, or use another way"
 		if out.Detail == "" {
 			out.Detail = "the terminal gave no reason"
@@ -144,23 +143,4 @@ func (c *Client) reachHint() string {
 		return "start iTerm2 and enable its Python API in Settings > General > Magic"
 	}
 	return "start the terminal and try again"
-}
-
-// oneLine makes text from outside fit for a line: no control characters, and
-// at most limit runes.
-func oneLine(s string, limit int) string {
-	if len(s) <= limit && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
-		return s
-	}
-	n := 0
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			r = ' '
-		}
-		if n >= limit || r == unicode.ReplacementChar || !unicode.IsGraphic(r) {
-			return -1
-		}
-		n++
-		return r
-	}, s)
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"termpilot/fault"
+	"termpilot/terminal"
 )
 
 // ITerm2 returns Options that reach iTerm2 as its own scripts do, from an
@@ -84,7 +85,7 @@ func (k *keyring) application() string {
 	if path := k.getenv("IT2_APP_PATH"); path != "" {
 		name = path
 	}
-	return `application "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(oneLine(name, 1024)) + `"`
+	return `application "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(terminal.OneLine(name, 1024)) + `"`
 }
 
 // switchedOff reports whether an administrator has allowed all programs. The

@@ -71,7 +71,7 @@ const (
 
 func newLink(c *Client, ws *websocket.Conn, w *wire, version string) *link {
 	l := &link{
-		client: c, log: c.o.Log, ws: ws, wire: w, version: oneLine(version, 16),
+		client: c, log: c.o.Log, ws: ws, wire: w, version: terminal.OneLine(version, 16),
 		queue: make(chan []*call, 16), lost: make(chan struct{}), pending: make(map[int64]*call), warm: make(map[terminal.ID]*time.Timer),
 		topology: newStage(), details: newStage(),
 	}

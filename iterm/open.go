@@ -173,7 +173,7 @@ func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (pl
 
 func noProfile(name string) error {
 	return &fault.Error{
-		Op: "open", Code: fault.ProfileNotFound, Detail: "no profile has the name " + oneLine(name, 64), Hint: "list the profiles and use one of their names",
+		Op: "open", Code: fault.ProfileNotFound, Detail: "no profile has the name " + terminal.OneLine(name, 64), Hint: "list the profiles and use one of their names",
 	}
 }
 

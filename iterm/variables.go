@@ -141,7 +141,7 @@ func parseExit(s string) (e terminal.Exit, ok bool) {
 	if s == "" || json.Unmarshal([]byte(s), &x) != nil {
 		return terminal.Exit{}, false
 	}
-	return terminal.Exit{Code: x.Code, Signal: oneLine(x.Signal, 32), At: x.At}, true
+	return terminal.Exit{Code: x.Code, Signal: terminal.OneLine(x.Signal, 32), At: x.At}, true
 }
 
 // marks says whose prompt marks a session has. A terminal that does not say is
@@ -172,20 +172,20 @@ func (r *record) session(backend string, current bool) terminal.Session {
 	v := r.vars
 	s := terminal.Session{
 		ID: r.id, Backend: backend, Window: r.window, Tab: r.tab,
-		Name: oneLine(v[varName], maxTitle), Title: oneLine(v[varWindowName], maxTitle), Profile: oneLine(v[varProfile], maxTitle),
+		Name: terminal.OneLine(v[varName], maxTitle), Title: terminal.OneLine(v[varWindowName], maxTitle), Profile: terminal.OneLine(v[varProfile], maxTitle),
 		Current: current,
-		Job:     oneLine(v[varJob], maxTitle), JobPID: number(v[varJobPID]), ShellPID: number(v[varPID]), TTY: oneLine(v[varTTY], maxTitle),
+		Job:     terminal.OneLine(v[varJob], maxTitle), JobPID: number(v[varJobPID]), ShellPID: number(v[varPID]), TTY: terminal.OneLine(v[varTTY], maxTitle),
 		// A pane of tmux -CC has its processes on the tmux server's machine.
 		Local: v[varTmuxRole] != "client",
-		Cwd:   v[varPath], Host: oneLine(v[varHost], maxTitle), User: oneLine(v[varUser], maxTitle),
+		Cwd:   v[varPath], Host: terminal.OneLine(v[varHost], maxTitle), User: terminal.OneLine(v[varUser], maxTitle),
 		Rows: r.rows, Columns: r.columns,
 		Alternate: truth(v[varAlternate]), Marks: marks(v[varMarks], r.sawPrompt),
 	}
 	if s.Name == "" {
-		s.Name = oneLine(r.title, maxTitle)
+		s.Name = terminal.OneLine(r.title, maxTitle)
 	}
 	if s.Title == "" {
-		s.Title = oneLine(v[varIconName], maxTitle)
+		s.Title = terminal.OneLine(v[varIconName], maxTitle)
 	}
 	if s.Rows == 0 || s.Columns == 0 { // a buried session is in no layout
 		s.Rows, s.Columns = number(v[varRows]), number(v[varColumns])

@@ -11,27 +11,8 @@ import (
 // longestField caps text from programs in listings, in characters.
 const longestField = 256
 
-// oneLine returns s as one line without control or direction-changing
-// characters, at most longestField characters long.
-func oneLine(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if n == longestField {
-			b.WriteRune('…')
-			break
-		}
-		switch {
-		case r == '\n', r == '\r', r == '\t':
-			r = ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			continue
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return strings.TrimSpace(b.String())
-}
+// oneLine is text from a program as listings and messages show it.
+func oneLine(s string) string { return terminal.OneLine(s, longestField) }
 
 func hasControl(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsControl)

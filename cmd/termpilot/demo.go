@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -55,7 +56,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 		stop := exec.Command(self, "host", "stop", "--force") // not ctx: it also runs after an interrupt
 		stop.Env = env
 		if out, failed := stop.CombinedOutput(); failed != nil {
-			err = errors.Join(err, fmt.Errorf("stop the demo's host: %w: %s", failed, oneLine(string(out))))
+			err = errors.Join(err, fmt.Errorf("stop the demo's host: %w: %s", failed, terminal.OneLine(string(out), 0)))
 		}
 	}()
 
@@ -223,9 +224,9 @@ func (s *stage) refusal(code, session, command string) error {
 	failure, ok := errors.AsType[*toolFailure](err)
 	switch {
 	case ok:
-		s.answer("%s: %s", s.paint(s.out, yellow, "refused, "+failure.Code), oneLine(failure.Message))
+		s.answer("%s: %s", s.paint(s.out, yellow, "refused, "+failure.Code), terminal.OneLine(failure.Message, 0))
 		if failure.Hint != "" {
-			s.answer("%s", s.paint(s.out, dim, "hint: "+oneLine(failure.Hint)))
+			s.answer("%s", s.paint(s.out, dim, "hint: "+terminal.OneLine(failure.Hint, 0)))
 		}
 		s.check(failure.Code == code, "the refusal was "+failure.Code+", not "+code)
 		return nil
@@ -272,7 +273,7 @@ func (s *stage) result(r pilot.RunResult) {
 	}
 	s.answer("%s, after %v", word, time.Duration(r.DurationMS)*time.Millisecond)
 	for line := range strings.Lines(r.Output) {
-		fmt.Fprintf(s.out, "    %s %s\n", s.paint(s.out, dim, "│"), oneLine(line))
+		fmt.Fprintf(s.out, "    %s %s\n", s.paint(s.out, dim, "│"), printable(strings.TrimRight(line, "\n")))
 	}
 }
 

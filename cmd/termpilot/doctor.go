@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"termpilot/doctor"
+	"termpilot/terminal"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -49,16 +50,16 @@ func (a *app) printHealth(r doctor.Report) {
 	colour := map[doctor.State]style{doctor.Pass: green, doctor.Warn: yellow, doctor.Unknown: yellow, doctor.Fail: red, doctor.Skipped: dim}
 	for _, one := range r.Results {
 		mark := a.paint(a.out, colour[one.State], fmt.Sprintf("%-7s", one.State))
-		fmt.Fprintf(a.out, "%s  %-22s %s\n", mark, one.ID, oneLine(one.Summary))
+		fmt.Fprintf(a.out, "%s  %-22s %s\n", mark, one.ID, terminal.OneLine(one.Summary, 0))
 		if one.Evidence != "" {
-			fmt.Fprintf(a.out, "%9s%-22s %s\n", "", "", a.paint(a.out, dim, oneLine(one.Evidence)))
+			fmt.Fprintf(a.out, "%9s%-22s %s\n", "", "", a.paint(a.out, dim, terminal.OneLine(one.Evidence, 0)))
 		}
 		if one.Next != "" && one.State != doctor.Pass {
-			fmt.Fprintf(a.out, "%9s%-22s next: %s\n", "", "", oneLine(one.Next))
+			fmt.Fprintf(a.out, "%9s%-22s next: %s\n", "", "", terminal.OneLine(one.Next, 0))
 		}
 	}
 	if first, found := r.First(); found {
-		fmt.Fprintf(a.out, "\nfirst: %s: %s\n", first.ID, oneLine(first.Summary))
+		fmt.Fprintf(a.out, "\nfirst: %s: %s\n", first.ID, terminal.OneLine(first.Summary, 0))
 		return
 	}
 	fmt.Fprintln(a.out, "\nnothing needs mending")

@@ -13,6 +13,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/terminal"
 )
 
 func (a *app) hostCommand() *cobra.Command {
@@ -42,7 +43,7 @@ func (a *app) reportHost(status host.Status) error {
 	}
 	fmt.Fprintf(a.out, "%s, process %d, since %s, %s\n", a.paint(a.out, green, "running"),
 		status.PID, status.Started.Local().Format(time.DateTime), plural(status.Sessions, "session"))
-	fmt.Fprintf(a.out, "version  %s\nsocket   %s\nlog      %s\n", oneLine(status.Version), status.Socket, status.Log)
+	fmt.Fprintf(a.out, "version  %s\nsocket   %s\nlog      %s\n", terminal.OneLine(status.Version, 0), status.Socket, status.Log)
 	if status.Version != version() {
 		a.note("the host is of version %s, this program of %s; stop the host to renew it", status.Version, version())
 	}

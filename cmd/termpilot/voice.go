@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+
+	"termpilot/terminal"
 )
 
 // How termpilot speaks: data on the standard output; everything else on the
@@ -19,15 +21,15 @@ import (
 
 // complain tells a failure and the way out.
 func (a *app) complain(err error, hint string) {
-	fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, red, "termpilot: error:"), oneLine(err.Error()))
+	fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, red, "termpilot: error:"), terminal.OneLine(err.Error(), 0))
 	if hint != "" {
-		fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, yellow, "termpilot: hint:"), oneLine(hint))
+		fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, yellow, "termpilot: hint:"), terminal.OneLine(hint, 0))
 	}
 }
 
 // note tells something that is no failure.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.errs, "termpilot: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(a.errs, "termpilot: %s\n", terminal.OneLine(fmt.Sprintf(format, args...), 0))
 }
 
 // style is an SGR sequence's parameters.
@@ -85,7 +87,7 @@ func (a *app) printTable(header []string, rows [][]string) error {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			if cells[i] = oneLine(cell); cells[i] == "" {
+			if cells[i] = terminal.OneLine(cell, 0); cells[i] == "" {
 				cells[i] = "-"
 			}
 		}
@@ -100,23 +102,16 @@ func (a *app) printText(text string) error {
 	if text == "" {
 		return nil
 	}
-	text = strings.Map(func(r rune) rune {
+	_, err := io.WriteString(a.out, strings.TrimRight(printable(text), "\n")+"\n")
+	return err
+}
+
+// printable is terminal text without what could drive the terminal that shows it.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {
 			return -1
 		}
 		return r
 	}, text)
-	_, err := io.WriteString(a.out, strings.TrimRight(text, "\n")+"\n")
-	return err
-}
-
-// oneLine makes text safe to stand in a line of its own: control characters,
-// line breaks among them, become blanks.
-func oneLine(text string) string {
-	return strings.TrimRight(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text), " ")
 }

@@ -189,7 +189,7 @@ func (s *session) osc(text string) {
 	command, rest, _ := strings.Cut(text, ";")
 	switch {
 	case command == "0" || command == "2":
-		s.title = oneLine(rest)
+		s.title = terminal.OneLine(rest, 0)
 	case command == "133" && s.marks == terminal.MarksPlain && rest != "":
 		s.forged(rest)
 	}
@@ -214,15 +214,6 @@ func (s *session) forged(mark string) {
 			s.finished(last, code)
 		}
 	}
-}
-
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // print writes what a program printed, as a tty does: LF becomes CR LF.
