@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"termpilot/private"
 )
 
 // door is a listening socket that comes back when somebody removes it from its
@@ -25,7 +27,7 @@ type door struct {
 const doorEvery = time.Second
 
 func openDoor(path string) (*door, error) {
-	l, err := listen(path)
+	l, err := private.Listen(path)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +63,9 @@ func (d *door) listener() (*net.UnixListener, error) {
 		_ = d.l.Close() // before, since it removes what is at its path
 		d.l = nil
 	}
-	err := privateFolder(filepath.Dir(d.path))
+	err := private.Folder(filepath.Dir(d.path))
 	if err == nil {
-		d.l, err = listen(d.path)
+		d.l, err = private.Listen(d.path)
 	}
 	return d.l, err
 }

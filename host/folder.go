@@ -3,16 +3,14 @@ package host
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
 // claim is the right to be the host of a location: the held lock and the two
@@ -31,7 +29,7 @@ var errTaken = errors.New("another host holds the lock")
 // lock, and only if it is a socket.
 func occupy(ctx context.Context, loc Location) (*claim, error) {
 	for _, folder := range []string{loc.Home, loc.Folder} {
-		if err := privateFolder(folder); err != nil {
+		if err := private.Folder(folder); err != nil {
 			return nil, err
 		}
 	}
@@ -97,76 +95,6 @@ func (c *claim) release() {
 	c.api.close()
 	c.attach.close()
 	_ = c.lock.Close()
-}
-
-func listen(path string) (*net.UnixListener, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, unavailable("host start", "the socket's place cannot be read", err)
-	case info.Mode().Type() != fs.ModeSocket:
-		return nil, &fault.Error{
-			Op: "host start", Code: fault.BackendUnavailable, Detail: path + " is not a socket",
-			Hint: "move that file away: a host never removes what is not a socket",
-		}
-	default:
-		if err := os.Remove(path); err != nil {
-			return nil, unavailable("host start", "the stale socket cannot be removed", err)
-		}
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, unavailable("host start", "the socket cannot be made", err)
-	}
-	// The folder is 0700, so nobody else could connect in between.
-	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return nil, unavailable("host start", "the socket cannot be made private", err)
-	}
-	return l, nil
-}
-
-// privateFolder makes a folder that is this user's alone, or makes sure that an
-// existing one is: a link, a file or a stranger's folder is refused.
-func privateFolder(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return storage("the folder cannot be made", err)
-	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return storage("the folder cannot be made", err)
-	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return storage("the folder cannot be read", err)
-	}
-	if !info.IsDir() {
-		return foreign(path + " is not a folder")
-	}
-	if owner, ok := ownerOf(info); !ok || owner != os.Getuid() {
-		return foreign(path + " belongs to another user")
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		if err := os.Chmod(path, 0o700); err != nil {
-			return storage("the folder cannot be made private", err)
-		}
-	}
-	return nil
-}
-
-func ownerOf(info fs.FileInfo) (int, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return int(st.Uid), true
-}
-
-func foreign(detail string) error {
-	return &fault.Error{
-		Op: "host start", Code: fault.NotAllowed, Detail: detail,
-		Hint: "set TERMPILOT_HOME to a folder of your own",
-	}
 }
 
 func storage(detail string, err error) error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/private"
 	"termpilot/process"
 )
 
@@ -149,10 +150,10 @@ func TestStopRefusesWhileSessionsLiveUnlessForced(t *testing.T) { // HOST-8
 
 func TestAHostTakesOverFromADeadOneAndOnlyFromADeadOne(t *testing.T) { // HOST-3
 	loc := place(t)
-	if err := privateFolder(loc.Home); err != nil {
+	if err := private.Folder(loc.Home); err != nil {
 		t.Fatal(err)
 	}
-	if err := privateFolder(loc.Folder); err != nil {
+	if err := private.Folder(loc.Folder); err != nil {
 		t.Fatal(err)
 	}
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: loc.Socket, Net: "unix"})
@@ -178,8 +179,8 @@ func TestAHostTakesOverFromADeadOneAndOnlyFromADeadOne(t *testing.T) { // HOST-3
 
 func TestWhatIsNoSocketIsNeverRemoved(t *testing.T) { // HOST-3
 	loc := place(t)
-	_ = privateFolder(loc.Home)
-	_ = privateFolder(loc.Folder)
+	_ = private.Folder(loc.Home)
+	_ = private.Folder(loc.Folder)
 	if err := os.WriteFile(loc.Socket, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestWhatIsNoSocketIsNeverRemoved(t *testing.T) { // HOST-3
 
 func TestALinkOrFileInPlaceOfTheFolderIsRefused(t *testing.T) { // HOST-4
 	loc := place(t)
-	_ = privateFolder(loc.Home)
+	_ = private.Folder(loc.Home)
 	if err := os.Symlink(t.TempDir(), loc.Folder); err != nil {
 		t.Fatal(err)
 	}
@@ -313,8 +314,8 @@ func TestAHostThatIsStartedWhileAnotherEndsTakesOver(t *testing.T) { // HOST-3, 
 
 func TestFoldersThatAKilledHostLeftAreRemoved(t *testing.T) { // HOST-3
 	loc := place(t)
-	_ = privateFolder(loc.Home)
-	_ = privateFolder(loc.Folder)
+	_ = private.Folder(loc.Home)
+	_ = private.Folder(loc.Folder)
 	left := filepath.Join(loc.Folder, sessionFolder+"123")
 	if err := os.Mkdir(left, 0o700); err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func Paths(getenv func(string) string) (Location, error) {
 		Folder: folder,
 		Socket: filepath.Join(folder, "api.sock"),
 		Attach: filepath.Join(folder, "attach.sock"),
-		Suite:  filepath.Join(own, "Library", "Application Support", suiteName, "private", "socket"),
+		Suite:  filepath.Join(own, "Library", "Application Support", Suite, "private", "socket"),
 		Lock:   filepath.Join(folder, "lock"),
 		Log:    filepath.Join(home, "host.log"),
 	}, nil

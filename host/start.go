@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
 const (
@@ -43,7 +44,7 @@ func Start(ctx context.Context, exe string, args ...string) (Status, error) {
 		return status, err
 	}
 	for _, folder := range []string{loc.Home, loc.Folder} {
-		if err := privateFolder(folder); err != nil {
+		if err := private.Folder(folder); err != nil {
 			return Status{}, err
 		}
 	}

@@ -15,11 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
-// suiteName is the value of IT2_SUITE with which programs that were made for
+// Suite is the value of IT2_SUITE with which programs that were made for
 // iTerm2 find the host: they look for a socket at a fixed place below HOME.
-const suiteName = "termpilot"
+const Suite = "termpilot"
 
 // longestSocket is the longest path that a socket can have here.
 const longestSocket = len(unix.RawSockaddrUnix{}.Path) - 1
@@ -127,7 +128,7 @@ func (s *suite) open(wanted string) (Credentials, error) {
 		}
 		s.wg.Go(func() { s.serve(s.door) })
 	}
-	return Credentials{Suite: suiteName, Cookie: s.cookie, Key: s.key, Socket: s.path}, nil
+	return Credentials{Suite: Suite, Cookie: s.cookie, Key: s.key, Socket: s.path}, nil
 }
 
 // occupy takes the suite's place by the rules of the host's own. mu is held.
@@ -137,7 +138,7 @@ func (s *suite) occupy() error {
 	}
 	folder := filepath.Dir(s.path)
 	for _, path := range []string{filepath.Dir(folder), folder} {
-		if err := privateFolder(path); err != nil {
+		if err := private.Folder(path); err != nil {
 			return err
 		}
 	}
@@ -189,7 +190,7 @@ func switchedOff(path string, owner int) bool {
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(want)) {
 		return false
 	}
-	if uid, ok := ownerOf(info); !ok || uid != owner {
+	if uid, ok := private.Owner(info); !ok || uid != owner {
 		return false
 	}
 	got, err := os.ReadFile(path)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
 // admitSuite asks the host for the credentials, as host env does.
@@ -174,7 +175,7 @@ func TestAStrangersFileInTheSuitesPlaceStays(t *testing.T) { // HOST-141
 	if err := os.Remove(h.loc.Suite); err != nil {
 		t.Fatal(err)
 	}
-	l, err := listen(h.loc.Suite)
+	l, err := private.Listen(h.loc.Suite)
 	if err != nil {
 		t.Fatal(err)
 	}

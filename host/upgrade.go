@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"termpilot/private"
 )
 
 const (
@@ -174,7 +176,7 @@ func localHost(host string) bool {
 }
 
 func sameUser(conn *net.UnixConn) bool {
-	uid, err := peerUID(conn)
+	uid, err := private.Peer(conn)
 	return err == nil && uid == os.Geteuid()
 }
 

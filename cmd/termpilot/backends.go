@@ -43,7 +43,7 @@ func wanted(said []string, goos string, getenv func(string) string) ([]string, e
 // host's own suite in the environment its socket is the host's, whose sessions
 // would be listed twice.
 func mayHaveITerm2(goos string, getenv func(string) string) bool {
-	return goos == "darwin" && getenv("IT2_SUITE") != "termpilot"
+	return goos == "darwin" && getenv("IT2_SUITE") != host.Suite
 }
 
 // backends makes a client of each backend. None connects before it is used.

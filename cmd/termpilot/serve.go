@@ -18,6 +18,7 @@ import (
 	"termpilot/connector"
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/private"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -118,31 +119,20 @@ func (a *app) token() (token, origin string, err error) {
 		return "", "", err
 	}
 	path := filepath.Join(where.Home, "http.token")
-	if err := os.MkdirAll(where.Home, 0o700); err != nil {
+	if err := private.Folder(where.Home); err != nil {
 		return "", "", err
 	}
-	fresh := rand.Text() + "\n"
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case err == nil:
-		_, err = file.WriteString(fresh)
+		_, err = file.WriteString(rand.Text() + "\n")
 		if err = errors.Join(err, file.Close()); err != nil {
 			return "", "", err
 		}
 	case !errors.Is(err, fs.ErrExist):
 		return "", "", err
 	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", "", err
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return "", "", &fault.Error{
-			Op: "serve", Code: fault.NotAllowed, Detail: path + " can be read by others",
-			Hint: "remove that file; the next start makes a new one",
-		}
-	}
-	data, err := os.ReadFile(path)
+	data, err := private.Read(path, 1<<10)
 	if err != nil {
 		return "", "", err
 	}

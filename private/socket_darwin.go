@@ -1,4 +1,4 @@
-package host
+package private
 
 import "golang.org/x/sys/unix"
 
