@@ -49,6 +49,8 @@ func notification(c *client, in *api.NotificationRequest) (*api.NotificationResp
 		if !c.host.monitored(&s, in.GetVariableMonitorRequest()) {
 			return answer(api.NotificationResponse_INVALID_IDENTIFIER)
 		}
+	case s.kind == api.NotificationType_NOTIFY_ON_SERVER_ORIGINATED_RPC:
+		return answer(c.host.calls.register(c, in.GetRpcRegistrationRequest(), in.GetSubscribe()))
 	default:
 		return answer(api.NotificationResponse_REQUEST_MALFORMED)
 	}

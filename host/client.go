@@ -5,6 +5,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -28,6 +29,7 @@ type client struct {
 	out  *outbox
 	slow chan struct{} // tokens of the requests that take time
 	wg   sync.WaitGroup
+	left atomic.Bool // calls no function of it any more
 
 	mu            sync.Mutex
 	subscriptions map[subscription]modes
@@ -59,6 +61,7 @@ func (h *server) serveConn(conn *net.UnixConn, admits func(cookie string) bool) 
 	})
 	c.read(ws)
 	h.hub.remove(c)
+	h.calls.forget(c)
 	if c.out.close() {
 		h.log.Warn("client dropped: it reads too slowly")
 	}
@@ -142,6 +145,13 @@ func (c *client) handle(id int64, row row, body proto.Message) {
 			c.reply(id, nil, &fault.Error{Op: "answer", Code: fault.Internal, Detail: "the host failed", Hint: "report what is in its log"})
 		}
 	}()
+	if row.late != nil {
+		row.late(c, body, func(out proto.Message, err error) {
+			c.reply(id, out, err)
+			c.out.wake()
+		})
+		return
+	}
 	out, err := row.handle(c, body)
 	c.reply(id, out, err)
 }

@@ -10,10 +10,12 @@ import (
 )
 
 // row is how one kind of request is answered. Slow ones are answered beside
-// the others; the rest in the order in which they came.
+// the others, late ones when somebody else has answered; the rest in the order
+// in which they came.
 type row struct {
 	handle func(c *client, body proto.Message) (proto.Message, error)
 	slow   bool
+	late   func(c *client, body proto.Message, reply func(proto.Message, error))
 }
 
 // requests is every request that the host answers, by its number in the
@@ -40,11 +42,12 @@ func init() {
 		115: quick(variables),
 		117: quick(focus),
 		118: quick(listProfiles),
+		119: quick(rpcResult),
 		123: quick(getBroadcastDomains),
 		124: quick(tmux),
 		126: quick(preferences),
 		131: slow(closeThings),
-		132: quick(invokeFunction),
+		132: late(invokeFunction),
 		133: quick(listPrompts),
 	}
 }
@@ -57,6 +60,12 @@ func slow[Q, R proto.Message](f func(*client, Q) (R, error)) row {
 	r := quick(f)
 	r.slow = true
 	return r
+}
+
+// late is a row whose answer may be given by another goroutine, after the
+// request's turn. It must be given, once.
+func late[Q proto.Message](f func(*client, Q, func(proto.Message, error))) row {
+	return row{late: func(c *client, body proto.Message, reply func(proto.Message, error)) { f(c, body.(Q), reply) }}
 }
 
 var errUnknownRequest = errors.New("this host does not know that request; a newer termpilot may")

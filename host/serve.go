@@ -74,6 +74,7 @@ func Serve(ctx context.Context, o Options) error {
 	h := &server{
 		options: o, env: o.Env, log: o.Log, started: time.Now(), stop: make(chan struct{}, 1),
 		hub:      hub{clients: map[*client]struct{}{}},
+		calls:    newCalls(),
 		chunks:   sync.Pool{New: func() any { return new([chunk]byte) }},
 		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{},
 	}

@@ -37,6 +37,7 @@ type server struct {
 	env     []string // what sessions inherit from
 	log     *slog.Logger
 	hub     hub
+	calls   calls
 	started time.Time
 	suite   *suite
 	stop    chan struct{} // takes one value when the end is asked for
