@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"termpilot/fault"
+	"termpilot/shellwords"
 )
 
 // tripwire recognises commands that look destructive: a guard against slips.
@@ -63,17 +64,17 @@ func dangerIn(text string, depth int) string {
 	if isForkBomb(text) {
 		return "a function that starts itself without end"
 	}
-	for _, c := range parseShell(text) {
-		if d := c.danger(depth); d != "" {
+	for _, c := range shellwords.Parse(text) {
+		if d := dangerOf(c, depth); d != "" {
 			return d
 		}
 	}
 	return ""
 }
 
-// danger says what looks destructive in one simple command.
-func (c simple) danger(depth int) string {
-	for _, to := range c.writes {
+// dangerOf says what looks destructive in one simple command.
+func dangerOf(c shellwords.Simple, depth int) string {
+	for _, to := range c.Writes {
 		if isDisk(to) {
 			return "it writes over the device " + to
 		}
@@ -82,22 +83,19 @@ func (c simple) danger(depth int) string {
 		}
 	}
 	if depth > 0 {
-		for _, inner := range c.inner {
+		for _, inner := range c.Inner {
 			if d := dangerIn(inner, depth-1); d != "" {
 				return d
 			}
 		}
 	}
-	words := c.program()
+	words := shellwords.Program(c)
 	if len(words) == 0 {
 		return ""
 	}
-	name, args := words[0], words[1:]
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
-	}
+	name, args := shellwords.Base(words[0]), words[1:]
 	if depth > 0 {
-		if script, ok := scriptOf(name, args, c.stdin); ok {
+		if script, ok := shellwords.Script(words, c.Stdin); ok {
 			return dangerIn(script, depth-1)
 		}
 	}
@@ -109,86 +107,6 @@ func (c simple) danger(depth int) string {
 		}
 	}
 	return ""
-}
-
-// scriptOf returns the shell text that a command is given to run.
-func scriptOf(name string, args []string, stdin string) (string, bool) {
-	switch name {
-	case "eval":
-		return strings.Join(args, " "), true
-	case "ssh":
-		for i := 0; i < len(args); i++ {
-			if strings.HasPrefix(args[i], "-") {
-				if len(args[i]) == 2 && strings.ContainsAny(args[i][1:], "bcDEeFIiJLlmOopQRSWw") {
-					i++
-				}
-				continue
-			}
-			return strings.Join(args[i+1:], " "), len(args) > i+1
-		}
-		return "", false
-	}
-	if !isShell(name) {
-		return "", false
-	}
-	for i, a := range args {
-		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c") && i+1 < len(args) {
-			return args[i+1], true
-		}
-	}
-	return stdin, stdin != ""
-}
-
-// wrappers are programs that run the command which follows them.
-var wrappers = map[string]string{ // the name, and its options that take a value
-	"sudo": "ugpChrtTD", "doas": "uC", "env": "uCS", "command": "", "builtin": "", "exec": "a", "nohup": "", "time": "of", "nice": "n",
-	"ionice": "cnp", "stdbuf": "ioe", "setsid": "", "xargs": "InPLsEda", "timeout": "sk", "then": "", "do": "", "else": "", "if": "", "while": "",
-	"until": "", "!": "", "{": "", "noglob": "", "nocorrect": "", "chronic": "", "unbuffer": "", "run0": "", "pkexec": "", "and": "", "or": "", "not": "", "begin": "",
-}
-
-// program is the words of a command from the program's name on: without
-// assignments and the programs that only run another.
-func (c simple) program() []string {
-	words := c.words
-	for len(words) > 0 {
-		name := words[0]
-		if i := strings.LastIndexByte(name, '/'); i >= 0 {
-			name = name[i+1:]
-		}
-		if isAssignment(words[0]) {
-			words = words[1:]
-			continue
-		}
-		values, wraps := wrappers[name]
-		if !wraps {
-			return words
-		}
-		words = words[1:]
-		for len(words) > 0 && strings.HasPrefix(words[0], "-") && len(words[0]) > 1 {
-			takes := len(words[0]) == 2 && strings.Contains(values, words[0][1:])
-			words = words[1:]
-			if takes && len(words) > 0 {
-				words = words[1:]
-			}
-		}
-		if name == "timeout" && len(words) > 0 {
-			words = words[1:] // its duration
-		}
-	}
-	return nil
-}
-
-func isAssignment(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	if !ok || name == "" {
-		return false
-	}
-	for i, r := range name {
-		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return true
 }
 
 // isForkBomb finds a function whose body pipes it into itself in the

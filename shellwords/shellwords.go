@@ -1,33 +1,37 @@
-package pilot
+// Package shellwords splits shell text into commands and words, as far as that
+// can be done without running it. It is pure.
+package shellwords
 
 import "strings"
 
-// simple is one simple command as a shell would split it.
-type simple struct {
-	words  []string
-	writes []string // targets of > and >>
-	inner  []string // texts of $(…), `…`, <(…) and >(…) in it
-	stdin  string   // its here-document or here-string
+// Simple is one simple command as a shell would split it.
+type Simple struct {
+	Words  []string
+	Writes []string // targets of > and >>
+	Quiet  bool     // its standard output goes into a file
+	Inner  []string // texts of $(…), `…`, <(…) and >(…) in it
+	Stdin  string   // its here-document or here-string
+	Op     string   // what ended it: ; & | |& && || ( ) a line feed, or nothing
 }
 
-// parseShell splits shell text into simple commands: at ; & | newlines and
+// Parse splits shell text into simple commands: at ; & | newlines and
 // parentheses, outside of quotes and comments. It knows quotes, escapes,
 // redirections, substitutions and here-documents; reserved words are words.
 // Text that no shell would take gives something all the same.
-func parseShell(text string) []simple {
-	p := &shellParser{text: text}
+func Parse(text string) []Simple {
+	p := &parser{text: text}
 	for p.at < len(p.text) {
 		p.step()
 	}
-	p.end()
+	p.end("")
 	return p.list
 }
 
-type shellParser struct {
+type parser struct {
 	text string
 	at   int
-	list []simple
-	now  simple
+	list []Simple
+	now  Simple
 	word strings.Builder
 	open bool // word holds a word, maybe an empty one
 	into string
@@ -42,7 +46,7 @@ type heredoc struct {
 }
 
 // endWord ends the present word.
-func (p *shellParser) endWord() {
+func (p *parser) endWord() {
 	if !p.open {
 		return
 	}
@@ -51,36 +55,40 @@ func (p *shellParser) endWord() {
 	p.open = false
 	switch p.into {
 	case ">":
-		p.now.writes = append(p.now.writes, word)
+		p.now.Writes = append(p.now.Writes, word)
 	case "<<", "<<-":
 		p.docs = append(p.docs, heredoc{word: word, dash: p.into == "<<-", command: len(p.list)})
 	case "<<<":
-		p.now.stdin = word
+		p.now.Stdin = word
 	case "<":
 	default:
-		p.now.words = append(p.now.words, word)
+		p.now.Words = append(p.now.Words, word)
 	}
 	p.into = ""
 }
 
-// end ends the present command.
-func (p *shellParser) end() {
+// end ends the present command at op. What follows a subshell counts as the end
+// of the last command in it.
+func (p *parser) end(op string) {
 	p.endWord()
 	p.into = ""
+	p.now.Op = op
 	waits := len(p.docs) > 0 && p.docs[len(p.docs)-1].command == len(p.list)
-	if len(p.now.words)+len(p.now.writes)+len(p.now.inner) > 0 || waits {
+	if len(p.now.Words)+len(p.now.Writes)+len(p.now.Inner) > 0 || waits {
 		p.list = append(p.list, p.now)
+	} else if n := len(p.list); n > 0 && op != "" && p.list[n-1].Op == ")" {
+		p.list[n-1].Op = op
 	}
-	p.now = simple{}
+	p.now = Simple{}
 }
 
-func (p *shellParser) put(s string) {
+func (p *parser) put(s string) {
 	p.word.WriteString(s)
 	p.open = true
 }
 
 // step takes one token's worth of text.
-func (p *shellParser) step() {
+func (p *parser) step() {
 	c := p.text[p.at]
 	rest := p.text[p.at:]
 	switch {
@@ -108,20 +116,27 @@ func (p *shellParser) step() {
 		p.endWord()
 		p.at++
 	case c == '\n':
-		p.end()
+		p.end("\n")
 		p.at++
 		p.bodies()
+	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"), strings.HasPrefix(rest, "|&"):
+		p.end(rest[:2])
+		p.at += 2
 	case c == ';', c == '|', c == '(', c == ')':
-		p.end()
+		p.end(rest[:1])
 		p.at++
 	case strings.HasPrefix(rest, "&>"):
 		p.endWord()
+		p.now.Quiet = true
 		p.redirect(">", 2)
 	case c == '&':
-		p.end()
+		p.end("&")
 		p.at++
 	case c == '>':
-		p.dropDescriptor()
+		from := p.dropDescriptor()
+		if (from == "" || from == "1") && !strings.HasPrefix(rest, ">&") {
+			p.now.Quiet = true
+		}
 		p.redirect(">", 1)
 	case c == '<':
 		p.dropDescriptor()
@@ -143,16 +158,18 @@ func (p *shellParser) step() {
 	}
 }
 
-// dropDescriptor forgets the number before a redirection: 2>.
-func (p *shellParser) dropDescriptor() {
+// dropDescriptor takes the number before a redirection, 2>, off the words.
+func (p *parser) dropDescriptor() (number string) {
 	if p.open && strings.Trim(p.word.String(), "0123456789") == "" && p.word.Len() > 0 {
+		number = p.word.String()
 		p.word.Reset()
 		p.open = false
 	}
 	p.endWord()
+	return number
 }
 
-func (p *shellParser) redirect(op string, n int) {
+func (p *parser) redirect(op string, n int) {
 	p.at += n
 	for p.at < len(p.text) && strings.IndexByte(">|&", p.text[p.at]) >= 0 {
 		p.at++
@@ -161,7 +178,7 @@ func (p *shellParser) redirect(op string, n int) {
 }
 
 // quoted takes text up to the closing double quote.
-func (p *shellParser) quoted() {
+func (p *parser) quoted() {
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {
 		case c == '"':
@@ -183,14 +200,14 @@ func (p *shellParser) quoted() {
 }
 
 // substitution takes $(…), `…`, <(…) or >(…): its text is a script of its own.
-func (p *shellParser) substitution() {
+func (p *parser) substitution() {
 	start := p.at
 	if p.text[p.at] == '`' {
 		n := strings.IndexByte(p.text[p.at+1:], '`')
 		if n < 0 {
 			n = len(p.text) - p.at - 1
 		}
-		p.now.inner = append(p.now.inner, p.text[p.at+1:p.at+1+n])
+		p.now.Inner = append(p.now.Inner, p.text[p.at+1:p.at+1+n])
 		p.at = min(len(p.text), p.at+n+2)
 		p.put(p.text[start:p.at])
 		return
@@ -218,13 +235,13 @@ func (p *shellParser) substitution() {
 		}
 	}
 	p.at = min(p.at, len(p.text))
-	p.now.inner = append(p.now.inner, p.text[from:p.at])
+	p.now.Inner = append(p.now.Inner, p.text[from:p.at])
 	p.at = min(p.at+1, len(p.text))
 	p.put(p.text[start:p.at])
 }
 
 // bodies takes the here-documents that the line just ended announced.
-func (p *shellParser) bodies() {
+func (p *parser) bodies() {
 	for _, doc := range p.docs {
 		var body strings.Builder
 		for p.at < len(p.text) {
@@ -239,7 +256,7 @@ func (p *shellParser) bodies() {
 			body.WriteString(line + "\n")
 		}
 		if doc.command < len(p.list) {
-			p.list[doc.command].stdin = body.String()
+			p.list[doc.command].Stdin = body.String()
 		}
 	}
 	p.docs = nil
