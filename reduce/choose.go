@@ -5,65 +5,194 @@ import (
 	"strings"
 )
 
+// A fold shows so many lines of a text over defaultLines: the first and the last.
+const (
+	foldHead = 30
+	foldTail = 20
+)
+
+// foldSize is how many characters the fold of the text has: what answers are
+// measured against.
+func (t *table) foldSize() int {
+	n := max(0, markerChars*boolInt(t.skipped > 0)-1)
+	add := func(list []entry) {
+		for _, l := range list {
+			n += chars(shorten(l.text)) + 1
+		}
+	}
+	if len(t.lines) <= defaultLines {
+		add(t.lines)
+		return n
+	}
+	add(t.lines[:foldHead])
+	add(t.lines[len(t.lines)-foldTail:])
+	return n + chars(marker(len(t.lines)-foldHead-foldTail)) + 1
+}
+
 // choose keeps at most most lines, markers counted: the first, the last, and
-// between them those that tell most.
-func (t *table) choose(most int) {
+// between them those that tell most. When not all have room, they take no more
+// than room characters.
+func (t *table) choose(most, room int) {
 	gap := boolInt(t.skipped > 0)
-	if len(t.lines)+gap <= most {
+	if len(t.lines)+gap <= most && t.size() <= room {
 		return
 	}
+	if len(t.lines) > defaultLines {
+		most -= most / 6 // no more than the fold
+	}
+	c := chooser{t: t, lines: most - gap, room: room + 1 - gap*markerChars, inner: t.inner()}
 	for i := range t.lines {
 		t.lines[i].keep = false
 	}
-	head, tail := most/4, most*2/5
-	room := most - head - tail - 1 - gap
-	if most < 8 {
-		head, tail, room = 1, most-2-gap, 0
+	c.ends()
+	c.telling()
+}
+
+// chooser is choose under way: what room is left.
+type chooser struct {
+	t     *table
+	lines int
+	room  int
+	inner []bool
+	from  int // the first line that the head does not hold
+	to    int // the first line of the tail
+}
+
+// take keeps a line if it has room, with the marker that it may need.
+func (c *chooser) take(i int) bool {
+	list := c.t.lines
+	lines, room := 1, chars(list[i].text)+1
+	if i > 0 && !list[i-1].keep && (i+1 == len(list) || !list[i+1].keep) {
+		lines, room = 2, room+markerChars
 	}
-	for i := range head {
-		t.lines[i].keep = true
+	if c.lines < lines || c.room < room {
+		return false
 	}
-	for i := range tail {
-		t.lines[len(t.lines)-1-i].keep = true
+	c.lines, c.room = c.lines-lines, c.room-room
+	list[i].keep = true
+	return true
+}
+
+// ends takes a quarter of the lines from the beginning and two fifths from the
+// end, leaving out what stands inside of a run of lines of one kind.
+func (c *chooser) ends() {
+	n := len(c.t.lines)
+	most, room := c.lines, c.room
+	c.to = n
+	for c.to > 0 && most-c.lines < max(1, most*2/5) && room-c.room < room*2/5 {
+		if i := c.to - 1; !c.inner[i] && !c.take(i) {
+			break
+		}
+		c.to--
 	}
-	// Each line picked from the middle may cost a marker line too.
-	picked := t.telling(head, len(t.lines)-tail, room/2)
-	for _, i := range picked {
-		t.lines[i].keep = true
-	}
-	for i := range room - 2*len(picked) { // what nothing in the middle claims goes to the beginning
-		t.lines[min(head+i, len(t.lines)-1)].keep = true
+	most, room = c.lines, c.room
+	for c.from < c.to && most-c.lines < max(1, most*2/5) && room-c.room < room*2/5 {
+		if !c.inner[c.from] && !c.take(c.from) {
+			break
+		}
+		c.from++
 	}
 }
 
-// telling returns the lines of [from, to) that tell most, at most n: the worst
-// news first; of equal news the first two thirds and the last third, and of lines
-// that differ in figures only, three.
-func (t *table) telling(from, to, n int) []int {
-	var byWeight [maxWeight + 1][]int
-	seen := map[string]int{}
-	for i := from; i < to; i++ {
-		w := weight(t.lines[i].text)
-		if w == 0 {
+// inner reports of each line whether it stands inside of a run of lines of one
+// kind, of which the first and last few say what the others do.
+func (t *table) inner() []bool {
+	const ends = 4
+	in := make([]bool, len(t.lines))
+	begin, last := 0, uint64(0)
+	for i := 0; i <= len(t.lines); i++ {
+		var k uint64
+		if i < len(t.lines) && (i != t.seam || t.skipped == 0) {
+			if k = kind(t.lines[i].text); i > 0 && k == last && k != 0 && t.lines[i].weight == 0 {
+				continue
+			}
+		}
+		for j := begin + ends; j < i-ends; j++ {
+			in[j] = true
+		}
+		begin, last = i, k
+	}
+	return in
+}
+
+// kind is a number for what a line has in common with others of its kind: its
+// words but for those with figures in them. A blank line has none.
+func kind(line string) uint64 {
+	const prime, offset = 1099511628211, 14695981039346656037 // FNV-1a
+	sum := uint64(offset)
+	word := sum
+	figures, any := false, false
+	line = line[:min(len(line), longLine)]
+	for i := 0; i <= len(line); i++ {
+		c := byte(' ')
+		if i < len(line) {
+			c = line[i]
+		}
+		switch {
+		case c >= '0' && c <= '9':
+			figures = true
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c >= 0x80, c == '_':
+			word = (word ^ uint64(c)) * prime
+		default: // a word ends
+			if figures {
+				word = sum*prime + '0'
+			}
+			if c != ' ' && c != '\t' {
+				word = (word ^ uint64(c)) * prime
+			}
+			sum, figures = word, false
 			continue
 		}
-		s := shape(t.lines[i].text[:min(len(t.lines[i].text), longLine)])
-		if seen[s]++; seen[s] > 3 {
+		any = true
+	}
+	if !any {
+		return 0
+	}
+	return sum | 1
+}
+
+// telling takes of the lines between the ends those that tell most: the worst
+// news first; of equal news the first two thirds and the last third, and of lines
+// of one kind, three.
+func (c *chooser) telling() {
+	var byWeight [maxWeight + 1][]int
+	seen := map[uint64]int{}
+	for i := range c.t.lines {
+		l := c.t.lines[i]
+		if l.keep {
 			continue
+		}
+		w := l.weight
+		if w == 0 {
+			w = weight(l.text)
+		}
+		if w <= 0 {
+			continue
+		}
+		if l.weight == 0 {
+			if k := kind(l.text); seen[k] < 3 {
+				seen[k]++
+			} else {
+				continue
+			}
 		}
 		byWeight[w] = append(byWeight[w], i)
 	}
-	var picked []int
-	for w := maxWeight; w > 0 && len(picked) < n; w-- {
+	for w := maxWeight; w > 0; w-- {
 		list := byWeight[w]
-		room := n - len(picked)
-		if len(list) > room {
-			first := (room*2 + 2) / 3
-			list = append(slices.Clone(list[:first]), list[len(list)-(room-first):]...)
+		first := len(list)
+		if room := c.lines / 2; len(list) > room {
+			first = (room*2 + 2) / 3
 		}
-		picked = append(picked, list...)
+		for _, i := range list[:first] {
+			c.take(i)
+		}
+		for _, i := range slices.Backward(list[first:]) {
+			if !c.take(i) {
+				break
+			}
+		}
 	}
-	return picked
 }
 
 const maxWeight = 3

@@ -45,7 +45,7 @@ func (t *table) fold() {
 			}
 		}
 		if n >= 3 {
-			if folded, ok := t.folded(i, n, progress); ok {
+			if folded, ok := t.oneOf(i, n, progress); ok {
 				out = append(out, folded)
 				i += n
 				continue
@@ -60,8 +60,8 @@ func (t *table) fold() {
 	t.lines, t.seam = out, seam
 }
 
-// folded is the line for a run of n, unless it would not be shorter.
-func (t *table) folded(i, n int, progress bool) (entry, bool) {
+// oneOf is the line for a run of n, unless it would not be shorter.
+func (t *table) oneOf(i, n int, progress bool) (entry, bool) {
 	last := t.lines[i+n-1]
 	text := last.text + repeatMark + strconv.Itoa(n) + ")"
 	size := n - 1

@@ -11,9 +11,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // mask is what a secret is replaced with.
 const mask = "***"
 
-// tokens are the shapes of well-known secrets, by the prefixes that their
+// issued are the shapes of well-known secrets, by the prefixes that their
 // issuers document; the groups that are kept come first.
-var tokens = regexp.MustCompile(strings.Join([]string{
+var issued = regexp.MustCompile(strings.Join([]string{
 	`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`,                             // AWS access key id
 	`\bgh[pousr]_[A-Za-z0-9]{20,}`,                              // GitHub
 	`\bgithub_pat_[A-Za-z0-9_]{20,}`,                            //
@@ -38,8 +38,14 @@ var kept = regexp.MustCompile(strings.Join([]string{
 // environment variables named like secrets, passwords in URLs. It cannot know
 // every secret, and never makes the text longer.
 func Mask(text string) string {
+	text, _ = unhide(hide(text))
+	return text
+}
+
+// hide is Mask with hiddenSecret.
+func hide(text string) string {
 	if strings.ContainsAny(text, "_-.K") {
-		text = tokens.ReplaceAllString(text, mask)
+		text = issued.ReplaceAllString(text, hiddenSecret)
 	}
 	if !strings.ContainsAny(text, "=:") {
 		return text
@@ -50,26 +56,48 @@ func Mask(text string) string {
 		if m[2] != "" {
 			after = "@"
 		}
-		return m[1] + m[2] + m[3] + mask + after
+		return m[1] + m[2] + m[3] + hiddenSecret + after
 	})
 }
 
-// mask masks the kept lines, or of these only those that were cut: a part of a
-// line may look like a secret that the whole did not.
-func (t *table) mask(on, cut bool) {
+// hidden stands for mask while text is being worked on: no clean text holds it,
+// so that what was masked can be counted in what is left.
+const hiddenSecret = "\x01\x01\x01"
+
+// unhide puts masks in place of hidden secrets, and counts them.
+func unhide(text string) (string, int) {
+	n := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] == 1 && (i == 0 || text[i-1] != 1) {
+			n++
+		}
+	}
+	if n == 0 {
+		return text, 0
+	}
+	return strings.ReplaceAll(text, "\x01", "*"), n
+}
+
+// mask hides the secrets of all lines.
+func (t *table) mask() {
 	for i := range t.lines {
-		if l := &t.lines[i]; on && l.keep && (l.cut || !cut) {
-			l.text = Mask(l.text)
+		t.lines[i].text = hide(t.lines[i].text)
+	}
+}
+
+// maskCut hides what looks like a secret in lines that were cut: a part of a
+// line may look so where the whole did not.
+func (t *table) maskCut() {
+	for i := range t.lines {
+		if l := &t.lines[i]; l.keep && l.cut {
+			l.text = hide(l.text)
 		}
 	}
 }
 
-// hideKeys masks the lines inside of private keys (RFC 7468), however the
-// rest is cut.
-func (t *table) hideKeys(on bool) {
-	if !on {
-		return
-	}
+// hideKeys hides the lines inside of private keys (RFC 7468), however the rest
+// is cut.
+func (t *table) hideKeys() {
 	inside := false
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -79,7 +107,7 @@ func (t *table) hideKeys(on bool) {
 		case strings.Contains(l.text, "-----END "):
 			inside = false
 		case inside && len(l.text) > len(mask):
-			l.text = mask
+			l.text = hiddenSecret
 		}
 	}
 }

@@ -2,15 +2,16 @@
 // pure: text in, shorter text out, the same every time, in time that grows with
 // the text's length alone.
 //
-// [Plain] is the general stage, for output of any command. What comes out is
-// valid UTF-8 without control characters other than newline and tab, is never
-// longer than what came in but for the markers of what is left out, and comes
-// out unchanged when it goes through again. [Cut] is for text that must stay as
-// it was printed. The clauses are in specs/reduce.md.
+// [Output] is for what a command printed, and knows many programs; [Plain] is the
+// general stage, for any text. What comes out is valid UTF-8 without control
+// characters other than newline and tab, and is never longer than what came in
+// but for the markers of what is left out. [Cut] is for text that must stay as it
+// was printed. The clauses are in specs/reduce.md.
 package reduce
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -40,6 +41,7 @@ type Result struct {
 	Text    string
 	Lines   int // lines of the text that came in, those skipped too
 	Dropped int // lines that do not show, or only in part
+	Masked  int // secrets that would show
 }
 
 // Plain is the general stage: control strings out, overwritten text as a person
@@ -48,27 +50,48 @@ type Result struct {
 // results. What is left out is counted where it stood.
 func Plain(text string, o Options) Result {
 	o = o.filled(defaultLines)
+	return read(text, o).plain(o)
+}
+
+// read makes a table of a text as a person sees it.
+func read(text string, o Options) *table {
 	head, tail := o.split(text)
 	list := tidy(Clean(head))
 	seam := len(list)
 	list = append(list, tidy(Clean(tail))...)
-	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(text) + o.Skipped}
-	t.hideKeys(o.Mask)
-	t.fold()
-	t.choose(o.MaxLines)
-	t.mask(o.Mask, false)
+	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(head) + countLines(tail) + o.Skipped}
+	if o.Mask {
+		t.hideKeys()
+		t.mask()
+	}
+	folded := *t
+	folded.lines = slices.Clone(t.lines)
+	folded.fold()
+	folded.room = folded.foldSize()
+	t.room, t.folded = folded.room, &folded
+	return t
+}
+
+// plain is the answer of the general stage.
+func (t *table) plain(o Options) Result {
+	t.folded.finish(o)
+	return t.folded.result()
+}
+
+// finish brings the table into its budgets: those of the caller, and never more
+// than the fold of the text.
+func (t *table) finish(o Options) {
 	for i := range t.lines {
 		l := &t.lines[i]
-		if !l.keep {
-			continue
-		}
 		short := shorten(l.text)
 		l.cut = l.cut || short != l.text
 		l.text = short
 	}
+	t.choose(o.MaxLines, t.room)
 	t.limit(o.MaxChars)
-	t.mask(o.Mask, true)
-	return t.result()
+	if o.Mask {
+		t.maskCut()
+	}
 }
 
 // Cut keeps the text as it was printed. Of text over the budget it keeps the
@@ -83,12 +106,16 @@ func Cut(text string, o Options) Result {
 	list := linesOf(head)
 	seam := len(list)
 	list = append(list, linesOf(tail)...)
-	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(text) + o.Skipped}
-	t.hideKeys(o.Mask)
+	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(head) + countLines(tail) + o.Skipped}
+	if o.Mask {
+		t.hideKeys()
+		t.mask()
+	}
 	t.ends(o.MaxLines)
-	t.mask(o.Mask, false)
 	t.limit(o.MaxChars)
-	t.mask(o.Mask, true)
+	if o.Mask {
+		t.maskCut()
+	}
 	return t.result()
 }
 
@@ -129,11 +156,12 @@ func countLines(text string) int {
 
 // entry is one line of a table.
 type entry struct {
-	text string
-	keep bool
-	cut  bool // shows only in part
-	more int  // further lines that it stands for
-	lost int  // of these, those that said something else
+	text   string
+	keep   bool
+	cut    bool // shows only in part
+	more   int  // further lines that it stands for
+	lost   int  // of these, those that said something else
+	weight int  // how much it tells; 0: its words say
 }
 
 func linesOf(text string) []entry {
@@ -154,6 +182,8 @@ type table struct {
 	seam    int // the lines left out by the caller stood before this one
 	skipped int
 	total   int
+	room    int // characters of the fold of the text
+	folded  *table
 	mute    bool // no room for markers
 }
 
@@ -202,14 +232,14 @@ func (t *table) result() Result {
 		line(l.text)
 		r.Dropped += l.lost
 		if l.cut {
-			r.Dropped++
+			r.Dropped += 1 + l.more - l.lost
 		}
 	}
 	if t.seam >= len(t.lines) {
 		gap += t.skipped
 	}
 	flush()
-	r.Text = b.String()
+	r.Text, r.Masked = unhide(b.String())
 	return r
 }
 
