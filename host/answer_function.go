@@ -200,6 +200,19 @@ func (h *server) callOwn(f function, about invocationContext, call invocation) (
 	return encode(result), nil
 }
 
+// nicknameVariable is where programs that name the sessions of iTerm2 keep the
+// names that they gave, and look for those of others. Here it is the name.
+const nicknameVariable = "user.goals_iterm_mcp_nickname"
+
+// nickname names a session by nicknameVariable, null takes the name away. What
+// is not a text is dropped.
+func (h *server) nickname(s *session, value string) {
+	var name string
+	if json.Unmarshal([]byte(value), &name) == nil {
+		h.rename(s, name)
+	}
+}
+
 // rename names a session, "" takes the name away, and tells it. Control
 // characters are left out.
 func (h *server) rename(s *session, name string) {

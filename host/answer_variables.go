@@ -80,6 +80,10 @@ func (h *server) sessionScopes(id string, writing bool) []variableScope {
 				return s.variable(name)
 			},
 			set: func(name, value string) {
+				if name == nicknameVariable {
+					h.nickname(s, value)
+					return
+				}
 				s.facts.mu.Lock()
 				setUser(s.facts.user, name, value)
 				s.facts.mu.Unlock()

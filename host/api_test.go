@@ -325,6 +325,32 @@ func TestOnlyUserVariablesCanBeSet(t *testing.T) { // HOST-76
 	}
 }
 
+func TestANicknameIsTheName(t *testing.T) { // HOST-92
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	set := func(value string) {
+		c.call(&api.VariableRequest{
+			Scope: &api.VariableRequest_SessionId{SessionId: id}, Set: []*api.VariableRequest_Set{{Name: ptr(nicknameVariable), Value: &value}},
+		})
+	}
+	expect := func(name, nickname string) {
+		t.Helper()
+		if got := c.variable(id, "name") + " " + c.variable(id, nicknameVariable); got != name+" "+nickname {
+			t.Errorf("got %s, want %s %s", got, name, nickname)
+		}
+	}
+	expect(`"bash"`, "null")
+	set(`"acorn"`)
+	expect(`"acorn"`, `"acorn"`)
+	set(`{"not":"a text"}`)
+	c.run(id, `printf '\033]1337;SetUserVar=goals_iterm_mcp_nickname=Z28=\007'`)
+	expect(`"acorn"`, `"acorn"`)
+	c.call(&api.InvokeFunctionRequest{Context: &api.InvokeFunctionRequest_Method_{Method: &api.InvokeFunctionRequest_Method{Receiver: &id}}, Invocation: ptr(`iterm2.set_name(name: "alder")`)})
+	expect(`"alder"`, `"alder"`)
+	set("null")
+	expect(`"bash"`, "null")
+}
+
 func TestIdsAreExact(t *testing.T) { // HOST-86
 	c := newHost(t).connect()
 	id := c.openReady("bash")

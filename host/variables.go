@@ -50,6 +50,7 @@ func init() {
 		"isLocalhost":            func(s *session) any { return 1 },
 		"creationTimeString":     func(s *session) any { return s.facts.created.Format(time.RFC3339) },
 		"sshIntegrationLevel":    func(*session) any { return 0 },
+		nicknameVariable:         func(s *session) any { return textOrNil(s.facts.label()) },
 		"termpilot.marks":        func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.marksState() },
 		"termpilot.prompt":       func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return raw(s.promptView()) },
 		"termpilot.cursor_keys":  func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.cursorKeys() },
@@ -224,8 +225,8 @@ func hostname() string {
 // userVariable keeps a user variable that a program set (OSC 1337 SetUserVar).
 // mu is held.
 func (s *session) userVariable(mark shellint.Mark) {
-	if mark.Name == "" || strings.ContainsAny(mark.Name, ".\x00") {
-		return
+	if mark.Name == "" || strings.ContainsAny(mark.Name, ".\x00") || "user."+mark.Name == nicknameVariable {
+		return // the name is not for programs to give
 	}
 	value := encode(mark.Text)
 	if mark.Unset {
