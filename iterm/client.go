@@ -61,8 +61,9 @@ const (
 
 // Client is a terminal reached over the iTerm2 API. It implements
 // [terminal.Backend], [terminal.Ender], [terminal.Broadcaster],
-// [terminal.Prompter], [terminal.Keyer] and [terminal.Profiler]. Its methods may
-// be called from several goroutines.
+// [terminal.Prompter], [terminal.Keyer], [terminal.Profiler],
+// [terminal.Arranger] and [terminal.GroupCloser]. Its methods may be called from
+// several goroutines.
 type Client struct {
 	o      Options
 	linger time.Duration // lingering
@@ -83,6 +84,8 @@ var (
 	_ terminal.Prompter    = (*Client)(nil)
 	_ terminal.Keyer       = (*Client)(nil)
 	_ terminal.Profiler    = (*Client)(nil)
+	_ terminal.Arranger    = (*Client)(nil)
+	_ terminal.GroupCloser = (*Client)(nil)
 )
 
 // New returns a client. It connects when it is first used.

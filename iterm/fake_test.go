@@ -142,7 +142,7 @@ func (s *fakeServer) serve(raw net.Conn) {
 	sum := sha1.Sum([]byte(r.Header.Get("Sec-Websocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	fmt.Fprintf(raw, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n"+
 		"Sec-WebSocket-Protocol: api.iterm2.com\r\nX-iTerm2-Protocol-Version: 1.17\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:]))
-	c := &fakeConn{server: s, raw: raw}
+	c := &fakeConn{server: s, raw: raw, subs: map[string]bool{}}
 	s.mu.Lock()
 	s.conns = append(s.conns, c)
 	s.mu.Unlock()
@@ -169,6 +169,7 @@ type fakeConn struct {
 	server *fakeServer
 	raw    net.Conn
 	mu     sync.Mutex // held while a frame is written
+	subs   map[string]bool
 }
 
 func (c *fakeConn) serve(in *bufio.Reader) {
@@ -199,8 +200,37 @@ func (c *fakeConn) serve(in *bufio.Reader) {
 		if handle != nil && handle(c, m) {
 			continue
 		}
-		c.answer(m, c.server.world.answer(c, m))
+		answer := c.server.world.answer(m)
+		if r := answer.GetNotificationResponse(); r != nil {
+			r.Status = c.subscribe(m.GetNotificationRequest()).Enum()
+		}
+		told, early := c.server.world.pending()
+		if !early {
+			c.answer(m, answer)
+		}
+		for _, n := range told {
+			c.server.notifyAll(n)
+		}
+		if early {
+			c.answer(m, answer)
+		}
 	}
+}
+
+// subscribe notes a subscription of this connection: each stands once, as it was
+// first made.
+func (c *fakeConn) subscribe(n *api.NotificationRequest) api.NotificationResponse_Status {
+	key := fmt.Sprint(n.GetNotificationType(), n.GetSession(), n.GetVariableMonitorRequest().GetName())
+	switch had := c.subs[key]; {
+	case n.Subscribe == nil, n.GetNotificationType() == api.NotificationType_NOTIFY_ON_LOCATION_CHANGE:
+		return api.NotificationResponse_REQUEST_MALFORMED
+	case n.GetSubscribe() && had:
+		return api.NotificationResponse_ALREADY_SUBSCRIBED
+	case !n.GetSubscribe() && !had:
+		return api.NotificationResponse_NOT_SUBSCRIBED
+	}
+	c.subs[key] = n.GetSubscribe()
+	return api.NotificationResponse_OK
 }
 
 func readFrame(in *bufio.Reader) (fin bool, op byte, payload []byte, err error) {

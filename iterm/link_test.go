@@ -44,7 +44,7 @@ func TestAnswersAreMatchedByIDInAnyOrder(t *testing.T) { // ITERM-2, ITERM-4
 		held = append(held, m)
 		if len(held) == 3 { // the last is answered first
 			for i := 2; i >= 0; i-- {
-				c.answer(held[i], s.world.answer(c, held[i]))
+				c.answer(held[i], s.world.answer(held[i]))
 			}
 		}
 		return true
@@ -54,8 +54,8 @@ func TestAnswersAreMatchedByIDInAnyOrder(t *testing.T) { // ITERM-2, ITERM-4
 		t.Fatal(err)
 	}
 	for i, x := range list {
-		if got, want := x.Name, fmt.Sprintf("session %d", i+1); got != want {
-			t.Errorf("session %d has the name %q, want %q", i, got, want)
+		if got, want := x.TTY, fmt.Sprintf("/dev/pts/%d", i+1); got != want {
+			t.Errorf("session %d has the terminal %q, want %q", i, got, want)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestALateAnswerIsNotTakenForAnother(t *testing.T) { // ITERM-7
 		if m.GetSendTextRequest().GetText() != "slow" {
 			return false
 		}
-		late <- func() { c.answer(m, s.world.answer(c, m)) }
+		late <- func() { c.answer(m, s.world.answer(m)) }
 		return true
 	}
 	c := s.client(Options{})
@@ -362,7 +362,7 @@ func TestCallsOfOneBurstShareAWrite(t *testing.T) { // ITERM-13
 		s.running.Go(func() {
 			timer := time.NewTimer(delay)
 			<-timer.C
-			c.answer(m, s.world.answer(c, m))
+			c.answer(m, s.world.answer(m))
 		})
 		return true
 	}
@@ -469,7 +469,7 @@ func FuzzAnyServerBytesAreSurvived(f *testing.F) {
 		created(guid(7)), terminated(guid(1)), layoutChanged(w), variableChanged(guid(1), varPrompt, `"{\"id\":\"p\",\"state\":\"continuation\"}"`),
 		screenUpdated(guid(1)), promptShown(guid(1), "p"), commandStarted(guid(1), "p", "ls"), commandEnded(guid(1), "p", 2),
 		{BroadcastDomainsChanged: &api.BroadcastDomainsChangedNotification{BroadcastDomains: []*api.BroadcastDomain{{SessionIds: []string{guid(1)}}}}},
-		{FocusChangedNotification: w.focused().GetNotifications()[0]},
+		{FocusChangedNotification: w.focused().GetNotifications()[2]},
 	} {
 		seed(&api.ServerOriginatedMessage{Submessage: &api.ServerOriginatedMessage_Notification{Notification: n}})
 	}
@@ -491,8 +491,7 @@ func FuzzAnyServerBytesAreSurvived(f *testing.F) {
 		if err := l.state.watch(sid(1), watch); err != nil {
 			t.Fatal(err)
 		}
-		ask := []*call{l.fetch(sid(1)), askPrompt(sid(1), ""), askBuffer(sid(1), nil), askLineNumbers(sid(1)), askSessions()}
-		ask[4].apply = func(m *api.ServerOriginatedMessage) { l.state.setLayout(m.GetListSessionsResponse()) }
+		ask := []*call{l.fetch(sid(1)), askPrompt(sid(1), ""), askBuffer(sid(1), nil), askLineNumbers(sid(1)), l.askLayout()}
 		for i, c := range ask {
 			c.done = make(chan struct{})
 			l.pending[int64(i+1)] = c

@@ -1,8 +1,10 @@
 package iterm
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -33,6 +35,7 @@ func (c *Client) Open(ctx context.Context, spec terminal.OpenSpec) (terminal.Ses
 	if err != nil {
 		return terminal.Session{}, c.explain(ctx, op, "", err, false)
 	}
+	before := l.state.focus()
 	var made place
 	if spec.Place == terminal.InSplit {
 		made, err = c.split(ctx, l, spec)
@@ -42,7 +45,7 @@ func (c *Client) Open(ctx context.Context, spec terminal.OpenSpec) (terminal.Ses
 	if err != nil {
 		return terminal.Session{}, c.explain(ctx, op, "", err, true)
 	}
-	s, err := l.settle(ctx, made)
+	s, err := l.settle(ctx, made, spec, before)
 	return s, c.explain(ctx, op, made.id, err, true)
 }
 
@@ -109,14 +112,12 @@ func (l *link) createTab(ctx context.Context, spec terminal.OpenSpec) (place, er
 	case api.CreateTabResponse_INVALID_PROFILE_NAME:
 		return place{}, noProfile(spec.Profile)
 	case api.CreateTabResponse_INVALID_WINDOW_ID:
-		return place{}, &fault.Error{
-			Op: "open", Code: fault.WindowNotFound, Detail: "no window has this id", Hint: "list the sessions and use a window id from there",
-		}
+		return place{}, noWindow("open")
 	default:
 		return place{}, refusal("the session could not be started")
 	}
 	if !exact(terminal.ID(r.GetSessionId())) {
-		return place{}, violation("a new tab has no session")
+		return place{}, unnamed("")
 	}
 	made := place{id: terminal.ID(r.GetSessionId()), window: r.GetWindowId()}
 	if r.TabId != nil {
@@ -126,6 +127,13 @@ func (l *link) createTab(ctx context.Context, spec terminal.OpenSpec) (place, er
 }
 
 func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (place, error) {
+	at, beside, _ := l.state.where(spec.Beside)
+	if beside.tmux {
+		if err := beyondTmux(spec); err != nil {
+			return place{}, err
+		}
+	}
+	known := l.state.members(group{tab: at.tab})
 	request := &api.SplitPaneRequest{
 		Session: proto.String(string(spec.Beside)), SplitDirection: api.SplitPaneRequest_VERTICAL.Enum(),
 		Before:                  proto.Bool(spec.Direction == terminal.Left || spec.Direction == terminal.Above),
@@ -164,10 +172,48 @@ func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (pl
 	if ids := r.GetSessionId(); len(ids) > 0 && exact(terminal.ID(ids[0])) {
 		return place{id: terminal.ID(ids[0])}, nil
 	}
-	// A pane of tmux -CC appears later, and nothing says which one it is.
-	return place{}, &fault.Error{
-		Op: "open", Session: string(spec.Beside), Code: fault.Deadline, Detail: "the split was accepted, but the terminal does not name the new session",
+	if !beside.tmux {
+		return place{}, unnamed(spec.Beside)
+	}
+	return l.newPane(ctx, at.tab, known)
+}
+
+// newPane waits for a pane of tmux -CC, which iTerm2 promises without a name and
+// shows when tmux has made it. Of several new ones nobody knows which it is.
+func (l *link) newPane(ctx context.Context, tab string, known []terminal.ID) (place, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.client.o.Deadline)
+	defer cancel()
+	for {
+		changed := l.state.next()
+		fresh := slices.DeleteFunc(l.state.members(group{tab: tab}), func(id terminal.ID) bool { return slices.Contains(known, id) })
+		if len(fresh) == 1 {
+			return place{id: fresh[0], tab: tab}, nil
+		}
+		if len(fresh) > 1 {
+			return place{}, unnamed("")
+		}
+		if _, err := l.awaitChange(ctx, changed); err != nil {
+			return place{}, err
+		}
+	}
+}
+
+// unnamed is a creation that was accepted, of a session that nobody names.
+func unnamed(beside terminal.ID) error {
+	return &fault.Error{
+		Op: "open", Session: string(beside), Code: fault.Deadline, Detail: "it was accepted, but the terminal does not name the new session",
 		Hint: "list the sessions to find it",
+	}
+}
+
+// beyondTmux refuses what a pane of tmux -CC cannot be given: tmux starts it.
+func beyondTmux(spec terminal.OpenSpec) error {
+	if spec.Command == "" && spec.Cwd == "" && len(spec.Env) == 0 && spec.Profile == "" && spec.Rows == 0 && spec.Columns == 0 {
+		return nil
+	}
+	return &fault.Error{
+		Op: "open", Session: string(spec.Beside), Code: fault.Unsupported, Detail: "a pane of tmux starts as tmux starts it",
+		Hint: "split it without command, cwd, env, profile and size, then run the command in it",
 	}
 }
 
@@ -178,8 +224,9 @@ func noProfile(name string) error {
 }
 
 // settle waits until a new session is in the topology, or has already ended,
-// and returns it. Its answer can come before the layout that shows it.
-func (l *link) settle(ctx context.Context, made place) (terminal.Session, error) {
+// and returns it, with its name, and with the focus where it belongs. Its answer
+// can come before the layout that shows it.
+func (l *link) settle(ctx context.Context, made place, spec terminal.OpenSpec, before focus) (terminal.Session, error) {
 	s := terminal.Session{ID: made.id, Backend: l.client.o.Name, Window: made.window, Tab: made.tab}
 	for {
 		changed := l.state.next()
@@ -193,12 +240,37 @@ func (l *link) settle(ctx context.Context, made place) (terminal.Session, error)
 			return s, err
 		}
 	}
-	vars := l.fetch(made.id)
-	if err := l.do(ctx, vars); err != nil {
+	calls := []*call{l.askFocus()} // notifications of it may come later
+	if spec.Name != "" {
+		calls = append(calls, l.askNickname(made.id, spec.Name))
+	}
+	if err := l.do(ctx, append(calls, l.fetch(made.id))...); err != nil {
 		return s, err
 	}
+	l.finish(ctx, made.id, spec, before)
 	if known, ok := l.state.one(l.client.o.Name, made.id); ok {
 		s = known
 	}
 	return s, nil
+}
+
+// finish does what no creation does. What fails is not worth the session: it is
+// open, and Sessions tells how.
+func (l *link) finish(ctx context.Context, id terminal.ID, spec terminal.OpenSpec, before focus) {
+	var err error
+	if at, _, _ := l.state.where(id); spec.Place == terminal.InSplit {
+		want := size{cmp.Or(spec.Rows, at.rows), cmp.Or(spec.Columns, at.columns)}
+		if want != (size{at.rows, at.columns}) {
+			err = l.resize(ctx, id, want)
+		}
+	}
+	switch f := l.state.focus(); {
+	case spec.Focus && (f.window == "" || f.in(f.window) != id):
+		err = errors.Join(err, l.focus(ctx, id))
+	case !spec.Focus:
+		err = errors.Join(err, l.giveBack(ctx, id, before))
+	}
+	if err != nil {
+		l.log.Debug("a session is not quite as asked", "backend", l.client.o.Name, "session", string(id), "cause", err)
+	}
 }

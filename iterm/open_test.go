@@ -62,6 +62,7 @@ func TestOpenSaysWhatItsSpecSays(t *testing.T) { // ITERM-52
 			want["Termpilot Environment"], want["Termpilot Shell Command"] = `{"K":"v=1"}`, `"make \"it\""`
 		} else {
 			want["Custom Command"], want["Command"] = `"Yes"`, properties["Command"]
+			want["Close Sessions On End"] = "1"
 		}
 		if !maps.Equal(properties, want) {
 			t.Errorf("got %v, want %v", properties, want)
@@ -146,7 +147,7 @@ func TestOpenRefusesWhatCannotBe(t *testing.T) { // ITERM-52
 		api.CreateTabResponse_INVALID_PROFILE_NAME: fault.ProfileNotFound,
 		api.CreateTabResponse_INVALID_WINDOW_ID:    fault.WindowNotFound,
 		api.CreateTabResponse_MISSING_SUBSTITUTION: fault.Refused,
-		api.CreateTabResponse_OK:                   fault.Protocol, // without an id
+		api.CreateTabResponse_OK:                   fault.Deadline, // without an id
 	} {
 		s.mu.Lock()
 		s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
@@ -198,7 +199,7 @@ func TestOpenWaitsForALateLayoutAndAShortLife(t *testing.T) { // ITERM-52
 	}
 	c := s.client(Options{})
 	got, err := c.Open(t.Context(), terminal.OpenSpec{})
-	if err != nil || got.Name != "session 2" {
+	if err != nil || got.ID != sid(2) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	short = true

@@ -82,6 +82,7 @@ func profileProperties(spec terminal.OpenSpec, ours bool) []*api.ProfileProperty
 	if spec.Command != "" || len(spec.Env) > 0 {
 		set("Custom Command", "Yes")
 		set("Command", wrapped(spec))
+		set("Close Sessions On End", 1) // or the pane of a program that has ended would stay in the list
 	}
 	return list
 }

@@ -1,6 +1,8 @@
 package iterm
 
 import (
+	"fmt"
+
 	"google.golang.org/protobuf/proto"
 
 	"termpilot/iterm/api"
@@ -47,16 +49,26 @@ func subscribeVariable(name string) *call {
 	})
 }
 
-func askSessions() *call {
-	return &call{request: &api.ClientOriginatedMessage{
-		Submessage: &api.ClientOriginatedMessage_ListSessionsRequest{ListSessionsRequest: &api.ListSessionsRequest{}},
-	}}
+// askLayout is a call that reads the topology into the state.
+func (l *link) askLayout() *call {
+	return &call{
+		request: &api.ClientOriginatedMessage{
+			Submessage: &api.ClientOriginatedMessage_ListSessionsRequest{ListSessionsRequest: &api.ListSessionsRequest{}},
+		},
+		apply: func(m *api.ServerOriginatedMessage) {
+			if r := m.GetListSessionsResponse(); r != nil {
+				l.state.setLayout(r)
+			}
+		},
+	}
 }
 
-func askFocus() *call {
-	return &call{request: &api.ClientOriginatedMessage{
-		Submessage: &api.ClientOriginatedMessage_FocusRequest{FocusRequest: &api.FocusRequest{}},
-	}}
+// askFocus is a call that reads the focus into the state.
+func (l *link) askFocus() *call {
+	return &call{
+		request: &api.ClientOriginatedMessage{Submessage: &api.ClientOriginatedMessage_FocusRequest{FocusRequest: &api.FocusRequest{}}},
+		apply:   func(m *api.ServerOriginatedMessage) { l.state.setFocus(m.GetFocusResponse()) },
+	}
 }
 
 func askBroadcastDomains() *call {
@@ -125,19 +137,24 @@ func askSend(id terminal.ID, text string) *call {
 	}}
 }
 
-func askClose(id terminal.ID, force bool) *call {
-	return &call{request: &api.ClientOriginatedMessage{
-		Submessage: &api.ClientOriginatedMessage_CloseRequest{CloseRequest: &api.CloseRequest{
-			Target: &api.CloseRequest_Sessions{Sessions: &api.CloseRequest_CloseSessions{SessionIds: []string{string(id)}}},
-			Force:  proto.Bool(force),
-		}},
-	}}
+func askClose(of group, force bool) *call {
+	request := &api.CloseRequest{Force: proto.Bool(force)}
+	switch {
+	case of.tab != "":
+		request.Target = &api.CloseRequest_Tabs{Tabs: &api.CloseRequest_CloseTabs{TabIds: []string{of.tab}}}
+	case of.window != "":
+		request.Target = &api.CloseRequest_Windows{Windows: &api.CloseRequest_CloseWindows{WindowIds: []string{of.window}}}
+	default:
+		request.Target = &api.CloseRequest_Sessions{Sessions: &api.CloseRequest_CloseSessions{SessionIds: []string{string(of.session)}}}
+	}
+	return &call{request: &api.ClientOriginatedMessage{Submessage: &api.ClientOriginatedMessage_CloseRequest{CloseRequest: request}}}
 }
 
-func askProfiles() *call {
+// askProfiles asks for names, of all profiles or of those given.
+func askProfiles(guids ...string) *call {
 	return &call{request: &api.ClientOriginatedMessage{
 		Submessage: &api.ClientOriginatedMessage_ListProfilesRequest{
-			ListProfilesRequest: &api.ListProfilesRequest{Properties: []string{"Guid", "Name"}},
+			ListProfilesRequest: &api.ListProfilesRequest{Properties: []string{"Guid", "Name"}, Guids: guids},
 		},
 	}}
 }
@@ -150,6 +167,64 @@ func askDefaultProfile() *call {
 					GetDefaultProfileRequest: &api.PreferencesRequest_Request_GetDefaultProfile{},
 				},
 			}},
+		}},
+	}}
+}
+
+func askActivate(id terminal.ID, how activation) *call {
+	request := &api.ActivateRequest{
+		Identifier:       &api.ActivateRequest_SessionId{SessionId: string(id)},
+		OrderWindowFront: proto.Bool(how.front), SelectTab: proto.Bool(how.tab), SelectSession: proto.Bool(how.session),
+	}
+	if how.app {
+		request.ActivateApp = &api.ActivateRequest_App{RaiseAllWindows: proto.Bool(false), IgnoringOtherApps: proto.Bool(true)}
+	}
+	return &call{request: &api.ClientOriginatedMessage{
+		Submessage: &api.ClientOriginatedMessage_ActivateRequest{ActivateRequest: request},
+	}}
+}
+
+// askSetVariable sets a variable of a session to a JSON text; "null" unsets it.
+func askSetVariable(id terminal.ID, name, value string) *call {
+	return &call{request: &api.ClientOriginatedMessage{
+		Submessage: &api.ClientOriginatedMessage_VariableRequest{VariableRequest: &api.VariableRequest{
+			Scope: &api.VariableRequest_SessionId{SessionId: string(id)},
+			Set:   []*api.VariableRequest_Set{{Name: proto.String(name), Value: proto.String(value)}},
+		}},
+	}}
+}
+
+// askMethod calls a function of a session with one text argument.
+func askMethod(id terminal.ID, function, argument, value string) *call {
+	return &call{request: &api.ClientOriginatedMessage{
+		Submessage: &api.ClientOriginatedMessage_InvokeFunctionRequest{InvokeFunctionRequest: &api.InvokeFunctionRequest{
+			Context:    &api.InvokeFunctionRequest_Method_{Method: &api.InvokeFunctionRequest_Method{Receiver: proto.String(string(id))}},
+			Invocation: proto.String(function + "(" + argument + ": " + quote(value) + ")"),
+		}},
+	}}
+}
+
+func askProfileOf(id terminal.ID, keys ...string) *call {
+	return &call{request: &api.ClientOriginatedMessage{
+		Submessage: &api.ClientOriginatedMessage_GetProfilePropertyRequest{GetProfilePropertyRequest: &api.GetProfilePropertyRequest{
+			Session: proto.String(string(id)), Keys: keys,
+		}},
+	}}
+}
+
+func askSize(id terminal.ID, rows, columns int) *call {
+	return &call{request: &api.ClientOriginatedMessage{
+		Submessage: &api.ClientOriginatedMessage_SetPropertyRequest{SetPropertyRequest: &api.SetPropertyRequest{
+			Identifier: &api.SetPropertyRequest_SessionId{SessionId: string(id)}, Name: proto.String("grid_size"),
+			JsonValue: proto.String(fmt.Sprintf(`{"width":%d,"height":%d}`, columns, rows)),
+		}},
+	}}
+}
+
+func askTabLayout(tab string, root *api.SplitTreeNode) *call {
+	return &call{request: &api.ClientOriginatedMessage{
+		Submessage: &api.ClientOriginatedMessage_SetTabLayoutRequest{SetTabLayoutRequest: &api.SetTabLayoutRequest{
+			Root: root, TabId: proto.String(tab),
 		}},
 	}}
 }

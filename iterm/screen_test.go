@@ -16,11 +16,11 @@ import (
 func tall() *world {
 	w := newWorld(1)
 	s := w.sessions[0]
-	s.rows, s.overflow, s.cursor = nil, 10, [2]int64{80, 39}
+	s.lines, s.overflow, s.cursor = nil, 10, [2]int64{80, 39}
 	for i := 10; i < 40; i++ {
-		s.rows = append(s.rows, line(fmt.Sprintf("row %d", i)))
+		s.lines = append(s.lines, line(fmt.Sprintf("row %d", i)))
 	}
-	s.rows[5].Continuation = api.LineContents_CONTINUATION_SOFT_EOL.Enum()
+	s.lines[5].Continuation = api.LineContents_CONTINUATION_SOFT_EOL.Enum()
 	return w
 }
 
@@ -98,7 +98,7 @@ func TestRowsThatScrollAwayDuringAReadKeepTheirNumbers(t *testing.T) { // ITERM-
 			w.mu.Lock()
 			x := w.sessions[0]
 			for range 3 {
-				x.rows = append(x.rows[1:], line(fmt.Sprintf("row %d", x.overflow+30)))
+				x.lines = append(x.lines[1:], line(fmt.Sprintf("row %d", x.overflow+30)))
 				x.overflow++
 			}
 			w.mu.Unlock()

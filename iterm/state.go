@@ -1,6 +1,7 @@
 package iterm
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,17 +24,24 @@ type state struct {
 	current  string                 // id of the current window
 	selected map[string]string      // window → its selected tab
 	active   map[string]terminal.ID // tab → its active session
+	tabs     map[string]tab
 	domains  [][]terminal.ID
 	ours     bool // the server is termpilot's host
 
 	watchers map[terminal.ID][]*watcher
 }
 
+// tab is what the last layout said of a tab.
+type tab struct {
+	window string
+	root   *api.SplitTreeNode
+	tmux   bool // it shows a window of tmux -CC
+}
+
 // record is what is known of one live session.
 type record struct {
 	id          terminal.ID
 	window, tab string
-	title       string
 	rows        int
 	columns     int
 	listed      bool // a layout has shown it
@@ -51,6 +59,7 @@ func (s *state) init(c *Client) {
 	s.sessions = make(map[terminal.ID]*record)
 	s.selected = make(map[string]string)
 	s.active = make(map[string]terminal.ID)
+	s.tabs = make(map[string]tab)
 	s.watchers = make(map[terminal.ID][]*watcher)
 }
 
@@ -97,17 +106,21 @@ func (s *state) setLayout(list *api.ListSessionsResponse) {
 		present[id] = true
 		s.order = append(s.order, id)
 		r := s.record(id)
-		r.window, r.tab, r.title, r.listed = window, tab, summary.GetTitle(), true
+		r.window, r.tab, r.listed = window, tab, true
 		if g := summary.GetGridSize(); g.GetWidth() > 0 && g.GetHeight() > 0 {
 			r.columns, r.rows = int(g.GetWidth()), int(g.GetHeight())
 		}
 		s.client.remember(id, time.Time{})
 	}
+	clear(s.tabs)
+	windows := make(map[string]bool, len(list.GetWindows()))
 	for _, w := range list.GetWindows() {
+		windows[w.GetWindowId()] = true
 		if w.SelectedTabId != nil {
 			s.selected[w.GetWindowId()] = w.GetSelectedTabId()
 		}
 		for _, t := range w.GetTabs() {
+			s.tabs[t.GetTabId()] = tab{window: w.GetWindowId(), root: t.GetRoot(), tmux: isTmux(t)}
 			if t.ActiveSessionId != nil {
 				s.active[t.GetTabId()] = terminal.ID(t.GetActiveSessionId())
 			}
@@ -120,6 +133,8 @@ func (s *state) setLayout(list *api.ListSessionsResponse) {
 			}
 		}
 	}
+	maps.DeleteFunc(s.selected, func(w, _ string) bool { return !windows[w] })
+	maps.DeleteFunc(s.active, func(t string, _ terminal.ID) bool { _, ok := s.tabs[t]; return !ok })
 	for _, x := range list.GetBuriedSessions() {
 		place("", "", x)
 	}
@@ -129,6 +144,12 @@ func (s *state) setLayout(list *api.ListSessionsResponse) {
 		}
 	}
 	s.touch()
+}
+
+// isTmux reports whether a tab shows a window of tmux -CC: iTerm2 numbers the
+// others -1.
+func isTmux(t *api.ListSessionsResponse_Tab) bool {
+	return t.GetTmuxConnectionId() != "" || t.TmuxWindowId != nil && t.GetTmuxWindowId() != "-1" && t.GetTmuxWindowId() != ""
 }
 
 // maxSplits is how deep a tree of splits is followed: panes of one cell would
@@ -172,15 +193,7 @@ func (s *state) end(id terminal.ID) {
 func (s *state) setFocus(f *api.FocusResponse) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	tab := ""
 	for _, n := range f.GetNotifications() {
-		// Each selected tab is followed by its active session.
-		if t, ok := n.GetEvent().(*api.FocusChangedNotification_SelectedTab); ok {
-			tab = t.SelectedTab
-		}
-		if x, ok := n.GetEvent().(*api.FocusChangedNotification_Session); ok && tab != "" {
-			s.active[tab] = terminal.ID(x.Session)
-		}
 		s.focusChanged(n)
 	}
 	s.touch()
@@ -195,11 +208,8 @@ func (s *state) focusChanged(n *api.FocusChangedNotification) {
 			s.current = e.Window.GetWindowId()
 		}
 	case *api.FocusChangedNotification_SelectedTab:
-		for _, r := range s.sessions {
-			if r.tab == e.SelectedTab {
-				s.selected[r.window] = e.SelectedTab
-				return
-			}
+		if t, ok := s.tabs[e.SelectedTab]; ok {
+			s.selected[t.window] = e.SelectedTab
 		}
 	case *api.FocusChangedNotification_Session:
 		if r := s.sessions[terminal.ID(e.Session)]; r != nil && r.tab != "" {
@@ -214,6 +224,22 @@ func (s *state) focused() terminal.ID {
 		return ""
 	}
 	return s.active[s.selected[s.current]]
+}
+
+// focus is what the terminal says has the focus, at every level.
+type focus struct {
+	window   string                 // the current one
+	selected map[string]string      // window → its selected tab
+	active   map[string]terminal.ID // tab → its active session
+}
+
+// in returns the session that has the focus in a window.
+func (f focus) in(window string) terminal.ID { return f.active[f.selected[window]] }
+
+func (s *state) focus() focus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return focus{window: s.current, selected: maps.Clone(s.selected), active: maps.Clone(s.active)}
 }
 
 func (s *state) setDomains(domains []*api.BroadcastDomain) {
@@ -250,6 +276,29 @@ func (s *state) listed(id terminal.ID) bool {
 	defer s.mu.Unlock()
 	r := s.sessions[id]
 	return r != nil && r.listed
+}
+
+// where says where a session is.
+func (s *state) where(id terminal.ID) (r record, t tab, alive bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.sessions[id]; known != nil {
+		return record{id: id, window: known.window, tab: known.tab, rows: known.rows, columns: known.columns}, s.tabs[known.tab], true
+	}
+	return record{}, tab{}, false
+}
+
+// members lists the sessions of a tab or a window.
+func (s *state) members(of group) []terminal.ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []terminal.ID
+	for _, id := range s.order {
+		if r := s.sessions[id]; of.has(r) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // next returns a channel that is closed at the next change. Take it before

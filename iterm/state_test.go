@@ -25,12 +25,13 @@ func sessions(t *testing.T, c *Client) []terminal.Session {
 
 func TestASessionIsWhatItsVariablesSay(t *testing.T) { // ITERM-33
 	w := newWorld(2)
-	w.focus = guid(2)
+	w.key = "pty-2"
+	w.sessions[0].vars[varNickname] = "o\x1bak"
 	w.sessions[1].vars["showingAlternateScreen"] = true
 	w.sessions[1].vars["tmuxRole"] = "client"
 	list := sessions(t, newFakeServer(t, w).client(Options{Name: "iterm2"}))
 	want := terminal.Session{
-		ID: sid(1), Backend: "iterm2", Window: "pty-1", Tab: "1", Name: "session 1", Title: "title of it", Profile: "Default",
+		ID: sid(1), Backend: "iterm2", Window: "pty-1", Tab: "1", Name: "oak", Title: "title of it", Profile: "Default",
 		Job: "bash", JobPID: 101, ShellPID: 101, TTY: "/dev/pts/1", Local: true, Cwd: "/home", Host: "box", User: "ann", Rows: 24, Columns: 80,
 	}
 	if list[0] != want {

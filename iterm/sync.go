@@ -62,13 +62,7 @@ func (l *link) knowTopology(ctx context.Context) error {
 		for _, kind := range layoutEvents {
 			calls = append(calls, subscribe(kind, everywhere, true))
 		}
-		list, focus, domains := askSessions(), askFocus(), askBroadcastDomains()
-		list.apply = func(m *api.ServerOriginatedMessage) {
-			if r := m.GetListSessionsResponse(); r != nil {
-				l.state.setLayout(r)
-			}
-		}
-		focus.apply = func(m *api.ServerOriginatedMessage) { l.state.setFocus(m.GetFocusResponse()) }
+		list, focus, domains := l.askLayout(), l.askFocus(), askBroadcastDomains()
 		domains.apply = func(m *api.ServerOriginatedMessage) {
 			l.state.setDomains(m.GetGetBroadcastDomainsResponse().GetBroadcastDomains())
 		}

@@ -13,7 +13,7 @@ import (
 // The session variables that are read. Those with the prefix are termpilot's
 // own: iTerm2 answers null.
 const (
-	varName       = "name"
+	varNickname   = "user.goals_iterm_mcp_nickname"
 	varWindowName = "terminalWindowName"
 	varIconName   = "terminalIconName"
 	varProfile    = "profileName"
@@ -39,7 +39,7 @@ const (
 
 // sessionVariables are read together, in one request per session.
 var sessionVariables = []string{
-	varName, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
+	varNickname, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
 	varAlternate, varTmuxRole, varColumns, varRows, varMarks, varPrompt, varExit,
 }
 
@@ -51,8 +51,8 @@ var promptVariables = []string{varJob, varJobPID, varPID, varTTY, varAlternate, 
 // watchedVariables are those that change in a session's life and are told by
 // notification. The size is told by the layout.
 var watchedVariables = []string{
-	varName, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
-	varAlternate, varMarks, varPrompt, varExit,
+	varNickname, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
+	varAlternate, varTmuxRole, varMarks, varPrompt, varExit,
 }
 
 // maxValue is how much of a variable is kept; a title or path has no use for more.
@@ -172,7 +172,7 @@ func (r *record) session(backend string, current bool) terminal.Session {
 	v := r.vars
 	s := terminal.Session{
 		ID: r.id, Backend: backend, Window: r.window, Tab: r.tab,
-		Name: terminal.OneLine(v[varName], maxTitle), Title: terminal.OneLine(v[varWindowName], maxTitle), Profile: terminal.OneLine(v[varProfile], maxTitle),
+		Name: terminal.OneLine(v[varNickname], maxTitle), Title: terminal.OneLine(v[varWindowName], maxTitle), Profile: terminal.OneLine(v[varProfile], maxTitle),
 		Current: current,
 		Job:     terminal.OneLine(v[varJob], maxTitle), JobPID: number(v[varJobPID]), ShellPID: number(v[varPID]), TTY: terminal.OneLine(v[varTTY], maxTitle),
 		// A pane of tmux -CC has its processes on the tmux server's machine.
@@ -180,9 +180,6 @@ func (r *record) session(backend string, current bool) terminal.Session {
 		Cwd:   v[varPath], Host: terminal.OneLine(v[varHost], maxTitle), User: terminal.OneLine(v[varUser], maxTitle),
 		Rows: r.rows, Columns: r.columns,
 		Alternate: truth(v[varAlternate]), Marks: marks(v[varMarks], r.sawPrompt),
-	}
-	if s.Name == "" {
-		s.Name = terminal.OneLine(r.title, maxTitle)
 	}
 	if s.Title == "" {
 		s.Title = terminal.OneLine(v[varIconName], maxTitle)

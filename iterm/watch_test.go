@@ -141,8 +141,8 @@ func TestScreenUpdatesAreSubscribedWhileSomebodyWatches(t *testing.T) { // ITERM
 	c := s.client(Options{})
 	c.linger = 0
 	screens := func() string {
-		if _, err := c.Profiles(t.Context()); err == nil { // whatever it says: its answer is behind all that was sent
-			t.Fatal("the fake has no profiles")
+		if _, err := c.Profiles(t.Context()); err != nil { // its answer is behind all that was sent
+			t.Fatal(err)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -257,7 +257,7 @@ func TestTheHostTellsMoreOfAPrompt(t *testing.T) { // ITERM-46
 func TestAllPromptsAreToldInOneRequest(t *testing.T) { // ITERM-49
 	w := newWorld(3)
 	w.host = true
-	w.told = `{
+	w.prompts = `{
 		"` + guid(1) + `": {"id":"P","state":"editing","typed":null,"touched":true,"paste":true,"marks":"nonce"},
 		"` + guid(2) + `": {"id":"Q","state":"running","typed":false,"touched":false,"paste":false,"marks":"plain"},
 		"` + guid(3) + `": {"id":"","state":"none","typed":null,"touched":false,"paste":false,"marks":"starting"},
@@ -285,7 +285,7 @@ func TestATerminalThatTellsNotAllPromptsSaysSo(t *testing.T) { // ITERM-49
 	for name, w := range map[string]*world{"iTerm2": newWorld(1), "an older host": newWorld(1), "nonsense": newWorld(1)} {
 		w.host = name != "iTerm2"
 		if name == "nonsense" {
-			w.told = `[1]`
+			w.prompts = `[1]`
 		}
 		_, err := newFakeServer(t, w).client(Options{}).Prompts(t.Context())
 		wantCode(t, err, fault.Unsupported)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -19,11 +20,22 @@ type world struct {
 	sessions []*worldSession
 	ended    map[string]string // id → exit, for a world that is termpilot's host
 	host     bool
-	told     string // the host's word for all prompts, as JSON; "": it does not know the variable
-	focus    string // the session that has it
+	prompts  string // the host's word for all prompts, as JSON; "": it does not know the variable
+	key      string // the window that has the focus
+	selected map[string]int
+	active   map[int]string
+	tmux     map[int]bool // tabs of tmux -CC
+	stacked  map[int]bool // tabs whose dividers are horizontal
 	domains  []*api.BroadcastDomain
 	subs     []string // "+3 all", "-2 ID": what was subscribed and unsubscribed
 	made     int
+	told     []*api.Notification // to be sent with the answer
+
+	old        bool  // selects and raises every new tab, whatever is asked
+	mute       bool  // tells nothing of what changes
+	early      bool  // tells it before the answer, not after
+	widest     int32 // no session gets wider
+	refuseSize api.SetPropertyResponse_Status
 }
 
 type worldSession struct {
@@ -31,18 +43,25 @@ type worldSession struct {
 	window   string
 	tab      int
 	vars     map[string]any
-	rows     []*api.LineContents // history and screen
+	lines    []*api.LineContents // history and screen
 	overflow int64
 	cursor   [2]int64
 	prompts  []*api.GetPromptResponse
 	late     bool // not in the layout yet
+
+	columns, rows     int32
+	shown             string // what the window shows, until a program sets a title
+	buried, minimized bool
 }
 
 // guid makes a session id of a number.
 func guid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012X", n) }
 
 func newWorld(n int) *world {
-	w := &world{ended: map[string]string{}}
+	w := &world{
+		ended: map[string]string{}, selected: map[string]int{}, active: map[int]string{}, tmux: map[int]bool{}, stacked: map[int]bool{},
+		widest: 1000,
+	}
 	for range n {
 		w.add()
 	}
@@ -52,16 +71,16 @@ func newWorld(n int) *world {
 func (w *world) add() *worldSession {
 	w.made++
 	s := &worldSession{
-		id: guid(w.made), window: fmt.Sprintf("pty-%d", w.made), tab: w.made,
+		id: guid(w.made), window: fmt.Sprintf("pty-%d", w.made), tab: w.made, columns: 80, rows: 24,
 		vars: map[string]any{
-			"name": fmt.Sprintf("session %d", w.made), "terminalWindowName": "title\x1b\u0007 of\nit", "profileName": "Default",
+			"terminalWindowName": "title\x1b\u0007 of\nit", "profileName": "Default",
 			"jobName": "bash", "jobPid": 100 + w.made, "pid": 100 + w.made, "tty": fmt.Sprintf("/dev/pts/%d", w.made),
 			"path": "/home", "hostname": "box", "username": "ann", "showingAlternateScreen": 0,
 			"columns": 80, "rows": 24,
 		},
 	}
 	for i := range 24 {
-		s.rows = append(s.rows, &api.LineContents{Text: proto.String(fmt.Sprintf("row %d", i))})
+		s.lines = append(s.lines, &api.LineContents{Text: proto.String(fmt.Sprintf("row %d", i))})
 	}
 	w.sessions = append(w.sessions, s)
 	return s
@@ -76,45 +95,6 @@ func (w *world) find(id string) *worldSession {
 	return nil
 }
 
-func (w *world) layout() *api.ListSessionsResponse {
-	r := &api.ListSessionsResponse{}
-	for _, s := range w.sessions {
-		if s.late {
-			continue
-		}
-		r.Windows = append(r.Windows, &api.ListSessionsResponse_Window{
-			WindowId: proto.String(s.window),
-			Tabs: []*api.ListSessionsResponse_Tab{{
-				TabId: proto.String(fmt.Sprint(s.tab)),
-				Root: &api.SplitTreeNode{Links: []*api.SplitTreeNode_SplitTreeLink{{
-					Child: &api.SplitTreeNode_SplitTreeLink_Session{Session: &api.SessionSummary{
-						UniqueIdentifier: proto.String(s.id), Title: proto.String("summary"),
-						GridSize: &api.Size{Width: proto.Int32(80), Height: proto.Int32(24)},
-					}},
-				}}},
-			}},
-		})
-	}
-	return r
-}
-
-func (w *world) focused() *api.FocusResponse {
-	r := &api.FocusResponse{}
-	for _, s := range w.sessions {
-		if s.id == w.focus {
-			r.Notifications = append(r.Notifications, &api.FocusChangedNotification{
-				Event: &api.FocusChangedNotification_Window_{Window: &api.FocusChangedNotification_Window{WindowId: proto.String(s.window)}},
-			})
-		}
-	}
-	for _, s := range w.sessions {
-		r.Notifications = append(r.Notifications,
-			&api.FocusChangedNotification{Event: &api.FocusChangedNotification_SelectedTab{SelectedTab: fmt.Sprint(s.tab)}},
-			&api.FocusChangedNotification{Event: &api.FocusChangedNotification_Session{Session: s.id}})
-	}
-	return r
-}
-
 func (w *world) values(get []string, vars map[string]any) *api.VariableResponse {
 	r := &api.VariableResponse{}
 	for _, name := range get {
@@ -124,8 +104,16 @@ func (w *world) values(get []string, vars map[string]any) *api.VariableResponse 
 	return r
 }
 
+// pending returns what is to be sent with an answer, and whether before it.
+func (w *world) pending() (told []*api.Notification, early bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	told, w.told = w.told, nil
+	return told, w.early
+}
+
 // answer is the answer to a request, or nil for none.
-func (w *world) answer(c *fakeConn, m *api.ClientOriginatedMessage) *api.ServerOriginatedMessage {
+func (w *world) answer(m *api.ClientOriginatedMessage) *api.ServerOriginatedMessage {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := &api.ServerOriginatedMessage{}
@@ -162,19 +150,23 @@ func (w *world) answer(c *fakeConn, m *api.ClientOriginatedMessage) *api.ServerO
 		}
 		out.Submessage = &api.ServerOriginatedMessage_SendTextResponse{SendTextResponse: r}
 	case *api.ClientOriginatedMessage_CreateTabRequest:
-		s := w.add()
-		out.Submessage = &api.ServerOriginatedMessage_CreateTabResponse{CreateTabResponse: &api.CreateTabResponse{
-			WindowId: proto.String(s.window), TabId: proto.Int32(int32(s.tab)), SessionId: proto.String(s.id),
-		}}
+		out.Submessage = &api.ServerOriginatedMessage_CreateTabResponse{CreateTabResponse: w.createTab(q.CreateTabRequest)}
+	case *api.ClientOriginatedMessage_SplitPaneRequest:
+		out.Submessage = &api.ServerOriginatedMessage_SplitPaneResponse{SplitPaneResponse: w.splitPane(q.SplitPaneRequest)}
 	case *api.ClientOriginatedMessage_CloseRequest:
-		r := &api.CloseResponse{Statuses: []api.CloseResponse_Status{api.CloseResponse_NOT_FOUND}}
-		id := q.CloseRequest.GetSessions().GetSessionIds()[0]
-		if i := slices.IndexFunc(w.sessions, func(s *worldSession) bool { return s.id == id }); i >= 0 {
-			w.sessions = slices.Delete(w.sessions, i, i+1)
-			r.Statuses[0] = api.CloseResponse_OK
-			c.notify(terminated(id))
-		}
-		out.Submessage = &api.ServerOriginatedMessage_CloseResponse{CloseResponse: r}
+		out.Submessage = &api.ServerOriginatedMessage_CloseResponse{CloseResponse: w.close(q.CloseRequest)}
+	case *api.ClientOriginatedMessage_ActivateRequest:
+		out.Submessage = &api.ServerOriginatedMessage_ActivateResponse{ActivateResponse: w.activate(q.ActivateRequest)}
+	case *api.ClientOriginatedMessage_SetPropertyRequest:
+		out.Submessage = &api.ServerOriginatedMessage_SetPropertyResponse{SetPropertyResponse: w.setProperty(q.SetPropertyRequest)}
+	case *api.ClientOriginatedMessage_SetTabLayoutRequest:
+		out.Submessage = &api.ServerOriginatedMessage_SetTabLayoutResponse{SetTabLayoutResponse: w.setTabLayout(q.SetTabLayoutRequest)}
+	case *api.ClientOriginatedMessage_InvokeFunctionRequest:
+		out.Submessage = &api.ServerOriginatedMessage_InvokeFunctionResponse{InvokeFunctionResponse: w.invoke(q.InvokeFunctionRequest)}
+	case *api.ClientOriginatedMessage_GetProfilePropertyRequest:
+		out.Submessage = &api.ServerOriginatedMessage_GetProfilePropertyResponse{GetProfilePropertyResponse: w.profileOf(q.GetProfilePropertyRequest)}
+	case *api.ClientOriginatedMessage_ListProfilesRequest:
+		out.Submessage = &api.ServerOriginatedMessage_ListProfilesResponse{ListProfilesResponse: w.profiles(q.ListProfilesRequest)}
 	default:
 		out.Submessage = &api.ServerOriginatedMessage_Error{Error: "update your terminal"}
 	}
@@ -186,19 +178,61 @@ func (w *world) variables(q *api.VariableRequest) *api.VariableResponse {
 		vars := map[string]any{}
 		if w.host {
 			vars["termpilot.protocol"] = 1
-			if w.told != "" {
-				vars[appPrompts] = json.RawMessage(w.told)
+			if w.prompts != "" {
+				vars[appPrompts] = json.RawMessage(w.prompts)
 			}
 		}
 		return w.values(q.GetGet(), vars)
 	}
 	if s := w.find(q.GetSessionId()); s != nil {
+		for _, set := range q.GetSet() {
+			if !strings.HasPrefix(set.GetName(), "user.") || strings.Count(set.GetName(), ".") > 1 {
+				return &api.VariableResponse{Status: api.VariableResponse_INVALID_NAME.Enum()}
+			}
+			s.vars[set.GetName()] = json.RawMessage(set.GetValue())
+			w.tell(variableChanged(s.id, set.GetName(), set.GetValue()))
+		}
 		return w.values(q.GetGet(), s.vars)
 	}
 	if exit, ok := w.ended[q.GetSessionId()]; ok {
 		return w.values(q.GetGet(), map[string]any{"termpilot.exit": json.RawMessage(exit)})
 	}
 	return &api.VariableResponse{Status: api.VariableResponse_SESSION_NOT_FOUND.Enum()}
+}
+
+// invoke knows the function that names a session: the name shows, until a
+// program sets a title.
+func (w *world) invoke(q *api.InvokeFunctionRequest) *api.InvokeFunctionResponse {
+	text, ok := strings.CutPrefix(q.GetInvocation(), "iterm2.set_name(name: ")
+	s := w.find(q.GetMethod().GetReceiver())
+	var name string
+	if !ok || s == nil || json.Unmarshal([]byte(strings.TrimSuffix(text, ")")), &name) != nil {
+		return &api.InvokeFunctionResponse{Disposition: &api.InvokeFunctionResponse_Error_{Error: &api.InvokeFunctionResponse_Error{
+			Status: api.InvokeFunctionResponse_FAILED.Enum(),
+		}}}
+	}
+	s.shown = name
+	return &api.InvokeFunctionResponse{Disposition: &api.InvokeFunctionResponse_Success_{Success: &api.InvokeFunctionResponse_Success{}}}
+}
+
+// profileOf and profiles know one profile, "Default", from which every session
+// has a copy of its own.
+func (w *world) profileOf(q *api.GetProfilePropertyRequest) *api.GetProfilePropertyResponse {
+	if w.find(q.GetSession()) == nil {
+		return &api.GetProfilePropertyResponse{Status: api.GetProfilePropertyResponse_SESSION_NOT_FOUND.Enum()}
+	}
+	return &api.GetProfilePropertyResponse{Properties: []*api.ProfileProperty{
+		{Key: proto.String("Guid"), JsonValue: proto.String(`"COPY"`)}, {Key: proto.String("Original Guid"), JsonValue: proto.String(`"DEFAULT"`)},
+	}}
+}
+
+func (w *world) profiles(q *api.ListProfilesRequest) *api.ListProfilesResponse {
+	if g := q.GetGuids(); len(g) > 0 && !slices.Contains(g, "DEFAULT") {
+		return &api.ListProfilesResponse{}
+	}
+	return &api.ListProfilesResponse{Profiles: []*api.ListProfilesResponse_Profile{{Properties: []*api.ProfileProperty{
+		{Key: proto.String("Guid"), JsonValue: proto.String(`"DEFAULT"`)}, {Key: proto.String("Name"), JsonValue: proto.String(`"Default"`)},
+	}}}}
 }
 
 func (w *world) prompt(q *api.GetPromptRequest) *api.GetPromptResponse {
@@ -230,7 +264,7 @@ func (w *world) property(q *api.GetPropertyRequest) *api.GetPropertyResponse {
 		return &api.GetPropertyResponse{Status: api.GetPropertyResponse_INVALID_TARGET.Enum()}
 	}
 	return &api.GetPropertyResponse{JsonValue: proto.String(fmt.Sprintf(
-		`{"overflow":%d,"grid":24,"history":%d,"first_visible":0}`, s.overflow, len(s.rows)-24))}
+		`{"overflow":%d,"grid":24,"history":%d,"first_visible":0}`, s.overflow, len(s.lines)-24))}
 }
 
 func (w *world) buffer(q *api.GetBufferRequest) *api.GetBufferResponse {
@@ -238,7 +272,7 @@ func (w *world) buffer(q *api.GetBufferRequest) *api.GetBufferResponse {
 	if s == nil {
 		return &api.GetBufferResponse{Status: api.GetBufferResponse_SESSION_NOT_FOUND.Enum()}
 	}
-	n := int64(len(s.rows))
+	n := int64(len(s.lines))
 	a, b := n-24, n
 	echo := [2]int64{a + s.overflow, b + s.overflow}
 	switch l := q.GetLineRange(); {
@@ -257,7 +291,7 @@ func (w *world) buffer(q *api.GetBufferRequest) *api.GetBufferResponse {
 		},
 	}
 	if a < b {
-		r.Contents = s.rows[a:b]
+		r.Contents = s.lines[a:b]
 	}
 	return r
 }

@@ -1,0 +1,119 @@
+package iterm
+
+import (
+	"context"
+	"errors"
+
+	"termpilot/fault"
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// activation is how far a session is brought to the front.
+type activation struct {
+	front   bool // its window before others
+	tab     bool // its tab in its window
+	session bool // its pane in its tab
+	app     bool // the terminal before other applications
+}
+
+// Focus gives a session the keyboard focus, and returns when the terminal says
+// that it has it.
+func (c *Client) Focus(ctx context.Context, id terminal.ID) error {
+	const op = "focus"
+	if !exact(id) {
+		return unknown(op, id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.Deadline)
+	defer cancel()
+	l, err := c.connect(ctx)
+	if err == nil {
+		err = l.knowTopology(ctx)
+	}
+	if err != nil {
+		return c.explain(ctx, op, id, err, false)
+	}
+	err = l.focus(ctx, id)
+	if errors.Is(err, errNotFound) {
+		err = c.notFound(ctx, l, op, id)
+	}
+	return c.explain(ctx, op, id, err, true)
+}
+
+// focus activates a session and waits until the terminal says so.
+func (l *link) focus(ctx context.Context, id terminal.ID) error {
+	if err := l.activate(ctx, id, activation{front: true, tab: true, session: true, app: true}); err != nil {
+		return err
+	}
+	reads := 0
+	for {
+		changed := l.state.next()
+		switch f := l.state.focus(); {
+		case f.window != "" && f.in(f.window) == id:
+			return nil
+		case !l.state.alive(id):
+			return errNotFound
+		case reads > 1:
+			return &fault.Error{
+				Code: fault.Refused, Detail: "the terminal keeps the focus elsewhere", Hint: "look whether it shows a dialog, and try again",
+			}
+		}
+		again, err := l.awaitChange(ctx, changed)
+		if err != nil {
+			return err
+		}
+		if again {
+			reads++
+		}
+	}
+}
+
+func (l *link) activate(ctx context.Context, id terminal.ID, how activation) error {
+	ask := askActivate(id, how)
+	if err := l.do(ctx, ask); err != nil {
+		return err
+	}
+	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetActivateResponse)
+	if err != nil {
+		return err
+	}
+	switch r.GetStatus() {
+	case api.ActivateResponse_OK:
+		return nil
+	case api.ActivateResponse_BAD_IDENTIFIER:
+		return errNotFound
+	default:
+		return refusal("the focus was refused: " + r.GetStatus().String())
+	}
+}
+
+// giveBack undoes what a creation did to the focus, level by level: iTerm2 makes
+// every new pane the active one of its tab, and older ones select and raise every
+// new tab. before is the focus as it was, and what the terminal says now is
+// known. A session that had the focus may be gone by now; then it stays.
+func (l *link) giveBack(ctx context.Context, made terminal.ID, before focus) error {
+	at, _, alive := l.state.where(made)
+	now := l.state.focus()
+	if !alive {
+		return nil
+	}
+	var calls []*call
+	give := func(id terminal.ID, how activation) {
+		if id != "" && id != made {
+			calls = append(calls, askActivate(id, how))
+		}
+	}
+	if now.active[at.tab] == made {
+		give(before.active[at.tab], activation{session: true})
+	}
+	if now.selected[at.window] == at.tab && before.selected[at.window] != at.tab {
+		give(before.in(at.window), activation{tab: true})
+	}
+	if now.window == at.window && before.window != at.window {
+		give(before.in(before.window), activation{front: true})
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	return l.do(ctx, append(calls, l.askFocus())...)
+}

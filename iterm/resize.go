@@ -1,0 +1,173 @@
+package iterm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"termpilot/fault"
+	"termpilot/iterm/api"
+	"termpilot/terminal"
+)
+
+// Resize asks for a size of a session, and returns when the terminal shows it.
+// A pane that shares its tab gets what its neighbours can give.
+func (c *Client) Resize(ctx context.Context, id terminal.ID, rows, columns int) error {
+	const op = "resize"
+	if !exact(id) {
+		return unknown(op, id)
+	}
+	if rows < 1 || columns < 1 || rows > maxSize || columns > maxSize {
+		return badSize(op, id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.Deadline)
+	defer cancel()
+	l, err := c.connect(ctx)
+	if err == nil {
+		err = l.knowTopology(ctx)
+	}
+	if err != nil {
+		return c.explain(ctx, op, id, err, false)
+	}
+	err = l.resize(ctx, id, size{rows: rows, columns: columns})
+	if errors.Is(err, errNotFound) {
+		err = c.notFound(ctx, l, op, id)
+	}
+	return c.explain(ctx, op, id, err, true)
+}
+
+// maxSize is the most rows or columns that are asked for.
+const maxSize = 1000
+
+func badSize(op string, id terminal.ID) error {
+	return &fault.Error{
+		Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "the size is out of range",
+		Hint: fmt.Sprintf("give rows and columns from 1 to %d", maxSize),
+	}
+}
+
+// size is a session's, in cells.
+type size struct{ rows, columns int }
+
+// errMoved says that the tab is no longer as it was when its new layout was made.
+var errMoved = errors.New("the panes were moved meanwhile")
+
+func (l *link) resize(ctx context.Context, id terminal.ID, want size) error {
+	for attempt := 0; ; attempt++ {
+		at, t, alive := l.state.where(id)
+		if !alive {
+			return errNotFound
+		}
+		shared := panes(t.root) > 1
+		if shared && t.tmux {
+			return &fault.Error{
+				Code: fault.Unsupported, Detail: "tmux decides over the sizes of its panes", Hint: "resize it with tmux resize-pane",
+			}
+		}
+		var err error
+		if shared {
+			err = l.layOut(ctx, at, t, want)
+		} else {
+			err = l.setSize(ctx, id, want)
+		}
+		if _, old := errors.AsType[refusal](err); old && shared && l.state.isOurs() { // a host from before it knew layouts
+			err = l.setSize(ctx, id, want)
+		}
+		if errors.Is(err, errMoved) && attempt == 0 {
+			err = l.readTopology(ctx)
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return l.awaitSize(ctx, id, size{at.rows, at.columns}, want, shared)
+	}
+}
+
+// setSize resizes the window of a session that is alone in its tab.
+func (l *link) setSize(ctx context.Context, id terminal.ID, want size) error {
+	ask := askSize(id, want.rows, want.columns)
+	if err := l.do(ctx, ask); err != nil {
+		return err
+	}
+	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetSetPropertyResponse)
+	if err != nil {
+		return err
+	}
+	switch r.GetStatus() {
+	case api.SetPropertyResponse_OK, api.SetPropertyResponse_DEFERRED: // the layout will tell
+		return nil
+	case api.SetPropertyResponse_INVALID_TARGET:
+		return errNotFound
+	case api.SetPropertyResponse_INVALID_VALUE:
+		return badSize("", "")
+	case api.SetPropertyResponse_UNRECOGNIZED_NAME:
+		return &fault.Error{Code: fault.Unsupported, Detail: "this terminal cannot resize sessions", Hint: "update the terminal"}
+	case api.SetPropertyResponse_IMPOSSIBLE:
+		return &fault.Error{
+			Code: fault.Refused, Detail: "the window cannot change its size now", Hint: "ask the user to leave full screen, then try again",
+		}
+	default:
+		return refusal("the size was refused: " + r.GetStatus().String())
+	}
+}
+
+// layOut moves the dividers of a tab.
+func (l *link) layOut(ctx context.Context, at record, t tab, want size) error {
+	root, found := resized(t.root, at.id, want)
+	if !found {
+		return &fault.Error{
+			Code: fault.Refused, Detail: "another pane of its tab hides the session", Hint: "ask the user to restore the panes, then try again",
+		}
+	}
+	ask := askTabLayout(at.tab, root)
+	if err := l.do(ctx, ask); err != nil {
+		return err
+	}
+	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetSetTabLayoutResponse)
+	if err != nil {
+		return err
+	}
+	switch r.GetStatus() {
+	case api.SetTabLayoutResponse_OK:
+		return nil
+	case api.SetTabLayoutResponse_BAD_TAB_ID, api.SetTabLayoutResponse_WRONG_TREE:
+		return errMoved
+	case api.SetTabLayoutResponse_INVALID_SIZE:
+		return badSize("", "")
+	default:
+		return refusal("the layout was refused: " + r.GetStatus().String())
+	}
+}
+
+// awaitSize waits until the layout shows a session in its new size. Layouts come
+// late; when two readings of it agree on another size, that is the answer.
+func (l *link) awaitSize(ctx context.Context, id terminal.ID, before, want size, shared bool) error {
+	for reads := 0; ; {
+		changed := l.state.next()
+		at, _, alive := l.state.where(id)
+		got := size{at.rows, at.columns}
+		switch {
+		case !alive:
+			return errNotFound
+		case got == want:
+			return nil
+		case reads > 1 && shared && got != before: // what its neighbours could give
+			return nil
+		case reads > 1:
+			return &fault.Error{
+				Code: fault.Refused, Hint: "ask for a smaller size, or move the session to a window of its own",
+				Detail: fmt.Sprintf("the terminal made it %d rows of %d columns", got.rows, got.columns),
+			}
+		}
+		again, err := l.awaitChange(ctx, changed)
+		if err != nil {
+			return err
+		}
+		if again {
+			reads++
+		}
+	}
+}
