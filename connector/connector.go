@@ -33,7 +33,11 @@ type Pilot interface {
 	Read(ctx context.Context, r pilot.ReadRequest) (pilot.ReadResult, error)
 	Run(ctx context.Context, r pilot.RunRequest) (pilot.RunResult, error)
 	Wait(ctx context.Context, r pilot.WaitRequest) (pilot.WaitResult, error)
-	Open(ctx context.Context, r pilot.OpenRequest) (pilot.SessionInfo, error)
+	Open(ctx context.Context, r pilot.OpenRequest) (pilot.Opened, error)
+	Focus(ctx context.Context, sessionID string) (pilot.Arranged, error)
+	Resize(ctx context.Context, sessionID string, rows, columns int) (pilot.Arranged, error)
+	Rename(ctx context.Context, sessionID, name string) (pilot.Arranged, error)
+	Profiles(ctx context.Context, backend string) (pilot.ProfileListing, error)
 	SendText(ctx context.Context, sessionID, text string, paste bool) (pilot.SendResult, error)
 	SendKeys(ctx context.Context, sessionID string, keys []string) (pilot.SendResult, error)
 }

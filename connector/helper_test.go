@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -33,6 +34,28 @@ type recorder struct {
 	read pilot.ReadRequest
 	wait pilot.WaitRequest
 	open pilot.OpenRequest
+
+	arranged string // the last call that arranges or lists profiles
+}
+
+func (r *recorder) Focus(ctx context.Context, id string) (pilot.Arranged, error) {
+	r.arranged = "focus " + id
+	return r.Pilot.Focus(ctx, id)
+}
+
+func (r *recorder) Resize(ctx context.Context, id string, rows, columns int) (pilot.Arranged, error) {
+	r.arranged = fmt.Sprintf("resize %s %dx%d", id, rows, columns)
+	return r.Pilot.Resize(ctx, id, rows, columns)
+}
+
+func (r *recorder) Rename(ctx context.Context, id, name string) (pilot.Arranged, error) {
+	r.arranged = "rename " + id + " " + name
+	return r.Pilot.Rename(ctx, id, name)
+}
+
+func (r *recorder) Profiles(ctx context.Context, backend string) (pilot.ProfileListing, error) {
+	r.arranged = "profiles " + backend
+	return r.Pilot.Profiles(ctx, backend)
 }
 
 func (r *recorder) Run(ctx context.Context, req pilot.RunRequest) (pilot.RunResult, error) {
@@ -56,7 +79,7 @@ func (r *recorder) Wait(ctx context.Context, req pilot.WaitRequest) (pilot.WaitR
 	return r.Pilot.Wait(ctx, req)
 }
 
-func (r *recorder) Open(ctx context.Context, req pilot.OpenRequest) (pilot.SessionInfo, error) {
+func (r *recorder) Open(ctx context.Context, req pilot.OpenRequest) (pilot.Opened, error) {
 	r.mu.Lock()
 	r.open = req
 	r.mu.Unlock()

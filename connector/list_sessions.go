@@ -23,14 +23,18 @@ var listSessions = define(head{
 	for _, s := range l.Sessions {
 		b.WriteString(sessionLine(s) + "\n")
 	}
-	line = count(len(l.Sessions), "session")
-	for _, backend := range l.Backends {
+	return count(len(l.Sessions), "session") + backendWords(l.Backends), b.String()
+})
+
+// backendWords tells of the backends that could not be asked.
+func backendWords(list []pilot.BackendInfo) (words string) {
+	for _, backend := range list {
 		if backend.State != "ok" {
-			line += fmt.Sprintf("; %s: %s", backend.Name, terminal.OneLine(strings.TrimSpace(backend.State+" "+backend.Reason), 0))
+			words += fmt.Sprintf("; %s: %s", backend.Name, terminal.OneLine(strings.TrimSpace(backend.State+" "+backend.Reason), 0))
 		}
 	}
-	return line, b.String()
-})
+	return words
+}
 
 // sessionLine is a session in one line.
 func sessionLine(s pilot.SessionInfo) string {

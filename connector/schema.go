@@ -77,6 +77,10 @@ func reflected(t reflect.Type, isInput bool) *schema {
 	case reflect.Struct:
 		s := &schema{kind: "object", result: !isInput}
 		for f := range t.Fields() {
+			if f.Anonymous { // its fields are the struct's own, as for encoding/json
+				s.properties = append(s.properties, reflected(f.Type, isInput).properties...)
+				continue
+			}
 			s.properties = append(s.properties, field(f, isInput))
 		}
 		return s

@@ -13,6 +13,12 @@ var table = []tool{
 	sendText,
 	sendKeys,
 	createWindow,
+	createTab,
+	splitPane,
+	focusSession,
+	resizeSession,
+	renameSession,
+	listProfiles,
 }
 
 // set is a group of tools that is offered or not as a whole.

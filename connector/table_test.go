@@ -65,6 +65,11 @@ func TestTheSchemasHaveTheLimitsOfPilot(t *testing.T) { // MCP-32
 		{createWindow, "command", pilot.MaxCommand},
 		{createWindow, "rows", pilot.MaxSize},
 		{createWindow, "columns", pilot.MaxSize},
+		{createTab, "command", pilot.MaxCommand},
+		{splitPane, "command", pilot.MaxCommand},
+		{resizeSession, "rows", pilot.MaxSize},
+		{resizeSession, "columns", pilot.MaxSize},
+		{renameSession, "name", 4 * pilot.MaxName}, // bytes, of which a character has four at most
 		{sendText, "text", pilot.MaxText},
 		{sendKeys, "keys", pilot.MaxKeys},
 		{waitSession, "session_ids", pilot.MaxWaited},
@@ -194,7 +199,7 @@ func names(s *Server) []string {
 
 func TestReadOnlyServersListOnlyToolsThatChangeNothing(t *testing.T) { // MCP-34
 	s, _ := newServer(t, Options{ReadOnly: true})
-	want := []string{"list_sessions", "get_current_session", "read_terminal", "wait_session", "diagnostics"}
+	want := []string{"list_sessions", "get_current_session", "read_terminal", "wait_session", "diagnostics", "list_profiles"}
 	if diff := cmp.Diff(want, names(s)); diff != "" {
 		t.Errorf("tools differ (-want +got):\n%s", diff)
 	}
@@ -214,7 +219,9 @@ func TestReadOnlyServersListOnlyToolsThatChangeNothing(t *testing.T) { // MCP-34
 
 func TestToolsetsChooseTools(t *testing.T) { // MCP-34
 	s, _ := newServer(t, Options{Toolsets: []string{"input", "layout"}})
-	if diff := cmp.Diff([]string{"send_text", "send_keys", "create_window"}, names(s)); diff != "" {
+	if diff := cmp.Diff([]string{
+		"send_text", "send_keys", "create_window", "create_tab", "split_pane", "focus_session", "resize_session", "rename_session", "list_profiles",
+	}, names(s)); diff != "" {
 		t.Errorf("tools differ (-want +got):\n%s", diff)
 	}
 }

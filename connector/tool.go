@@ -25,6 +25,7 @@ type head struct {
 	// reach beyond this machine's terminals. Both follow OpenAI's reading of
 	// the hints: what any use may do, the tool may do.
 	destroys, reaches bool
+	idempotent        bool // of one that writes: doing it again changes nothing more
 }
 
 // tool is a row of the table.
@@ -66,15 +67,19 @@ func define[In, Out any](h head, run func(context.Context, call, In) (Out, error
 	return t
 }
 
-// as says that a part of a tool's result looks like that of another tool, in
-// place of spelling it out again: the list of tools is read by every model
+// as says that a part of a tool's result, or each item of a list, looks like
+// that of another tool, in place of spelling it out again: the list of tools is read by every model
 // before its first word.
 func (t tool) as(part, other string) tool {
 	p, ok := t.out.property(part)
 	if !ok {
 		panic(t.name + " has no result " + part)
 	}
-	*p.schema = schema{kind: "object", about: "as in " + other}
+	same := p.schema
+	if same.kind == "array" {
+		same = same.items
+	}
+	*same = schema{kind: "object", about: "as in " + other}
 	return t
 }
 
@@ -87,11 +92,14 @@ func (t tool) definition() *mcp.Tool {
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint:    t.access == reads,
 			DestructiveHint: &t.destroys,
-			IdempotentHint:  t.access == reads,
+			IdempotentHint:  t.repeatable(),
 			OpenWorldHint:   &t.reaches,
 		},
 	}
 }
+
+// repeatable reports whether the same call again changes nothing more.
+func (h head) repeatable() bool { return h.access == reads || h.idempotent }
 
 // ToolInfo is a tool as [Server.Tools] lists it.
 type ToolInfo struct {
@@ -113,7 +121,7 @@ func (s *Server) Tools() []ToolInfo {
 	for _, t := range s.tools {
 		infos = append(infos, ToolInfo{
 			Name: t.name, Title: t.title, Description: t.about, Toolset: string(t.set),
-			ReadOnly: t.access == reads, Destructive: t.destroys, Idempotent: t.access == reads, OpenWorld: t.reaches,
+			ReadOnly: t.access == reads, Destructive: t.destroys, Idempotent: t.repeatable(), OpenWorld: t.reaches,
 			InputSchema: t.in.raw(), OutputSchema: t.out.raw(),
 		})
 	}

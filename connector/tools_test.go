@@ -17,6 +17,7 @@ import (
 	"termpilot/connector/internal/fake"
 	"termpilot/doctor"
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 const session = `"session_id":"` + fake.Session + `"`
@@ -69,6 +70,27 @@ func TestEveryParameterArrives(t *testing.T) { // MCP-36
 	if diff := cmp.Diff(pilot.OpenRequest{Backend: "host", Command: "top", Cwd: "/", Env: map[string]string{"A": "b"}, Profile: "zsh", Name: "n", Rows: 2, Columns: 1000, Focus: true}, r.open); diff != "" {
 		t.Errorf("create_window (-want +got):\n%s", diff)
 	}
+	callTool(t, c, "create_window", `{"command":"top","keep_open":false}`)
+	if diff := cmp.Diff(pilot.OpenRequest{Command: "top", Ends: true}, r.open); diff != "" {
+		t.Errorf("create_window (-want +got):\n%s", diff)
+	}
+	callTool(t, c, "create_tab", `{"window_id":"w0","command":"top","cwd":"/","env":{"A":"b"},"profile":"zsh","name":"n","focus":true}`)
+	if diff := cmp.Diff(pilot.OpenRequest{Place: terminal.InTab, Window: "w0", Command: "top", Cwd: "/", Env: map[string]string{"A": "b"}, Profile: "zsh", Name: "n", Focus: true}, r.open); diff != "" {
+		t.Errorf("create_tab (-want +got):\n%s", diff)
+	}
+	callTool(t, c, "split_pane", `{`+session+`,"direction":"above","keep_open":false}`)
+	if diff := cmp.Diff(pilot.OpenRequest{Place: terminal.InSplit, Beside: fake.Session, Direction: pilot.SideAbove}, r.open); diff != "" {
+		t.Errorf("split_pane (-want +got):\n%s", diff)
+	}
+	for tool, want := range map[string]string{
+		"focus_session": "focus " + fake.Session, "resize_session": "resize " + fake.Session + " 10x0",
+		"rename_session": "rename " + fake.Session + " acorn", "list_profiles": "profiles ",
+	} {
+		callTool(t, c, tool, oneOfEach[tool])
+		if r.arranged != want {
+			t.Errorf("%s: got %s, want %s", tool, r.arranged, want)
+		}
+	}
 	callTool(t, c, "send_text", `{`+session+`,"text":"é\u0003\r\uFFFD😀\ud83d\ude00 \\\\ufffd \\\\ud800","paste":true}`)
 	callTool(t, c, "send_keys", `{`+session+`,"keys":["ctrl_c","alt_é"]}`)
 	sent := r.Sent()
@@ -114,6 +136,19 @@ func TestBadArgumentsAreNamedAndNothingIsDone(t *testing.T) { // MCP-37, MCP-38
 		{"create_window", `{"rows":1}`, "invalid_argument", "rows"},
 		{"create_window", `{"env":{"A":1}}`, "invalid_argument", "env"},
 		{"create_window", `{"env":[]}`, "invalid_argument", "env"},
+		{"create_window", `{"keep_open":"no"}`, "invalid_argument", "keep_open"},
+		{"create_window", `{"name":"` + strings.Repeat("x", 257) + `"}`, "too_large", "name"},
+		{"create_window", `{"command":"` + long + `"}`, "too_large", "command"},
+		{"create_window", `{"window_id":"w0"}`, "invalid_argument", "window_id"},
+		{"create_tab", `{}`, "invalid_argument", "window_id"},
+		{"create_tab", `{"window_id":1}`, "invalid_argument", "window_id"},
+		{"split_pane", `{` + session + `}`, "invalid_argument", "direction"},
+		{"split_pane", `{` + session + `,"direction":"up"}`, "invalid_argument", "direction"},
+		{"focus_session", `{}`, "invalid_argument", "session_id"},
+		{"resize_session", `{` + session + `,"rows":1}`, "invalid_argument", "rows"},
+		{"resize_session", `{` + session + `,"columns":1001}`, "invalid_argument", "columns"},
+		{"rename_session", `{` + session + `}`, "invalid_argument", "name"},
+		{"list_profiles", `{"backend":"emacs"}`, "invalid_argument", "backend"},
 		{"diagnostics", `{"verbose":true}`, "invalid_argument", "verbose"},
 	} {
 		f := failure(t, callTool(t, c, test.tool, test.args))
@@ -178,7 +213,9 @@ var oneOfEach = map[string]string{
 	"list_sessions": `{}`, "get_current_session": `{}`, "read_terminal": `{` + session + `}`,
 	"run_command": `{` + session + `,"command":"echo hi"}`, "wait_session": `{"session_ids":["` + fake.Session + `"]}`,
 	"diagnostics": `{}`, "send_text": `{` + session + `,"text":"x"}`, "send_keys": `{` + session + `,"keys":["enter"]}`,
-	"create_window": `{}`,
+	"create_window": `{}`, "create_tab": `{"window_id":"w0"}`, "split_pane": `{` + session + `,"direction":"left"}`,
+	"focus_session": `{` + session + `}`, "resize_session": `{` + session + `,"rows":10}`,
+	"rename_session": `{` + session + `,"name":"acorn"}`, "list_profiles": `{}`,
 }
 
 func TestStructuredResultsAreWholeAndAsTheSchemaSays(t *testing.T) { // MCP-40, MCP-42

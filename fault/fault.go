@@ -35,6 +35,7 @@ const (
 	ProfileNotFound    Code = "profile_not_found"   // no profile has this name
 	WindowNotFound     Code = "window_not_found"    // no window has this id
 	TabNotFound        Code = "tab_not_found"       // no tab has this id
+	NameTaken          Code = "name_taken"          // another live session has the name, or all names are given
 	ShellNotFound      Code = "shell_not_found"     // the shell or program to start does not exist
 	BackendUnavailable Code = "backend_unavailable" // the terminal backend cannot be reached
 	Refused            Code = "backend_refused"     // the backend answered that it will not do this
@@ -49,7 +50,7 @@ const (
 func (c Code) Known() bool {
 	switch c {
 	case InvalidArgument, TooLarge, SessionNotFound, SessionEnded, NotReady, Busy, NoIntegration, Unverified, Blocked, NotAllowed,
-		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, TabNotFound, ShellNotFound, BackendUnavailable, Refused,
+		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, TabNotFound, NameTaken, ShellNotFound, BackendUnavailable, Refused,
 		Protocol, Unsupported, Deadline, Storage, Internal:
 		return true
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,14 +38,17 @@ func askAll(ctx context.Context, backends []terminal.Backend) []answer {
 		answers[0] = askOne(ctx, backends[0])
 		return answers
 	}
+	each(len(backends), func(i int) { answers[i] = askOne(ctx, backends[i]) })
+	return answers
+}
+
+// each does something n times at once and waits for all.
+func each(n int, do func(i int)) {
 	var wg sync.WaitGroup
-	for i, b := range backends {
-		wg.Go(func() {
-			answers[i] = askOne(ctx, b)
-		})
+	for i := range n {
+		wg.Go(func() { do(i) })
 	}
 	wg.Wait()
-	return answers
 }
 
 func askOne(ctx context.Context, b terminal.Backend) (a answer) {
@@ -108,7 +112,7 @@ func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) 
 	if t, ok := p.findEnded(ctx, id); ok {
 		return t, nil
 	}
-	return target{}, notFound(op, sessionID, p.backends, answers)
+	return target{}, p.notFound(op, sessionID, answers)
 }
 
 // findEnded asks the backends that remember ended sessions.
@@ -129,19 +133,109 @@ func (p *Pilot) findEnded(ctx context.Context, id terminal.ID) (target, bool) {
 	return target{}, false
 }
 
-func notFound(op, sessionID string, backends []terminal.Backend, answers []answer) error {
-	e := &fault.Error{Op: op, Session: sessionID, Code: fault.SessionNotFound, Hint: "call list_sessions and pass a session_id from it"}
-	var down []string
+// notFound says that no session has an id: unless a backend that may have it
+// could not be asked, for then nobody knows.
+func (p *Pilot) notFound(op, sessionID string, answers []answer) error {
+	home, known := p.home(terminal.ID(sessionID))
 	for i, a := range answers {
-		if a.err != nil {
-			down = append(down, backends[i].Name())
-			e.Err = a.err
+		if a.err == nil || backendInfo(p.backends[i], a.err).State == notRunning && (!known || home != i) {
+			continue // one that does not run has no sessions
+		}
+		detail := "not seen, but " + p.backends[i].Name() + " could not be asked"
+		if known && home == i {
+			detail = p.backends[i].Name() + ", which had it, cannot be reached"
+		}
+		return &fault.Error{
+			Op: op, Session: sessionID, Code: fault.BackendUnavailable, Detail: detail,
+			Hint: "call list_sessions to see what can be reached", Err: a.err,
 		}
 	}
-	if len(down) > 0 {
-		e.Detail = "not seen, but " + strings.Join(down, " and ") + " could not be asked"
+	hint := "call list_sessions and pass a session_id from it"
+	if meant := p.meant(sessionID, answers); meant != "" {
+		hint = "pass the session_id: " + meant
 	}
-	return e
+	return &fault.Error{Op: op, Session: sessionID, Code: fault.SessionNotFound, Detail: "no session has exactly this id", Hint: hint}
+}
+
+// meant lists the sessions that somebody may have meant who did not give an
+// id: those of this name or title, else those whose id or name begins so.
+func (p *Pilot) meant(selector string, answers []answer) string {
+	selector = strings.TrimSpace(selector)
+	exact := func(s terminal.Session) bool {
+		return strings.EqualFold(s.Name, selector) || strings.EqualFold(s.Title, selector) || s.Window == selector || s.Tab == selector
+	}
+	begins := func(s terminal.Session) bool { return begins(string(s.ID), selector) || begins(s.Name, selector) }
+	for _, like := range []func(terminal.Session) bool{exact, begins} {
+		var found []string
+		for _, a := range answers {
+			for _, s := range a.sessions {
+				if p.mayTouch(s.ID) && like(s) {
+					found = append(found, describe(s))
+				}
+			}
+		}
+		if more := len(found) - maxMeant; more > 0 {
+			found = append(found[:maxMeant], count(more, "other"))
+		}
+		if len(found) > 0 {
+			return strings.Join(found, ", ")
+		}
+	}
+	return ""
+}
+
+// maxMeant is how many sessions a hint names.
+const maxMeant = 5
+
+// begins reports whether text begins with prefix, in whatever case.
+func begins(text, prefix string) bool {
+	return len(prefix) > 0 && len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
+}
+
+// describe names a session for a hint.
+func describe(s terminal.Session) string {
+	for _, about := range []string{oneLine(s.Name), oneLine(s.Title), oneLine(s.Job)} {
+		if about != "" {
+			return string(s.ID) + " (" + about + ")"
+		}
+	}
+	return string(s.ID)
+}
+
+// findWindow returns the backend that has a window, of exactly this id.
+func (p *Pilot) findWindow(ctx context.Context, op string, backends []terminal.Backend, window string) (terminal.Backend, error) {
+	var with []terminal.Backend
+	var windows []string
+	var failed error
+	for i, a := range askAll(ctx, backends) {
+		if a.err != nil && backendInfo(backends[i], a.err).State != notRunning {
+			failed = a.err
+		}
+		has := false
+		for _, s := range a.sessions {
+			has = has || s.Window == window
+			if s.Window != "" && !slices.Contains(windows, s.Window) {
+				windows = append(windows, s.Window)
+			}
+		}
+		if has {
+			with = append(with, backends[i])
+		}
+	}
+	e := &fault.Error{Op: op, Code: fault.WindowNotFound, Detail: "no window has exactly this id: " + oneLine(window), Err: failed}
+	switch {
+	case len(with) == 1:
+		return with[0], nil
+	case len(with) > 1:
+		e.Code, e.Detail, e.Hint = fault.InvalidArgument, "several terminals have a window "+oneLine(window), "pass backend as well"
+	case failed != nil:
+		e.Code, e.Detail, e.Hint = fault.BackendUnavailable, "the window was not seen, but not every terminal could be asked", "call list_sessions to see what can be reached"
+	case len(windows) == 0:
+		e.Hint = "there is no window: call create_window"
+	default:
+		e.Hint = "pass a window_id from list_sessions: " + strings.Join(windows[:min(len(windows), maxMeant)], ", ")
+	}
+	return nil, e
 }
 
 // alive refuses an ended session, saying how it ended.
@@ -171,6 +265,9 @@ func (p *Pilot) setHome(id terminal.ID, backend int) {
 	p.homes[id] = backend
 }
 
+// notRunning is the state of a backend that nobody serves: it has no sessions.
+const notRunning = "not_running"
+
 // backendInfo says how a backend's answer is reported.
 func backendInfo(b terminal.Backend, err error) BackendInfo {
 	info := BackendInfo{Name: b.Name(), State: "ok"}
@@ -178,7 +275,7 @@ func backendInfo(b terminal.Backend, err error) BackendInfo {
 	case err == nil:
 		return info
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		info.State = "not_running"
+		info.State = notRunning
 	default:
 		info.State = "unavailable"
 	}

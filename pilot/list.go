@@ -3,6 +3,7 @@ package pilot
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,20 +137,34 @@ func (p *Pilot) readiness(ctx context.Context, t target, deep bool) Readiness {
 }
 
 // Current returns the session that has the keyboard focus, of the first backend
-// that has one. NoCurrentSession when none has.
+// that has one. The host comes last: it shows nobody anything, and which of its
+// sessions has the focus is for its clients alone to say. NoCurrentSession when
+// none has.
 func (p *Pilot) Current(ctx context.Context) (SessionInfo, error) {
+	var current []target
 	for i, a := range askAll(ctx, p.backends) {
 		for _, s := range a.sessions {
 			if s.Current && p.mayTouch(s.ID) {
-				t := target{backend: p.backends[i], session: s}
-				return sessionInfo(t, p.readinessNow(ctx, t)), nil
+				current = append(current, target{backend: p.backends[i], session: s})
 			}
 		}
 	}
-	return SessionInfo{}, &fault.Error{
-		Op: "current", Code: fault.NoCurrentSession, Detail: "no session has the focus",
-		Hint: "call list_sessions and choose one by its id",
+	slices.SortStableFunc(current, func(a, b target) int { return headless(a) - headless(b) })
+	if len(current) == 0 {
+		return SessionInfo{}, &fault.Error{
+			Op: "current", Code: fault.NoCurrentSession, Detail: "no session has the focus",
+			Hint: "call list_sessions and choose one by its id",
+		}
 	}
+	return sessionInfo(current[0], p.readinessNow(ctx, current[0])), nil
+}
+
+// headless is 1 for a session that no window of the person's screen shows.
+func headless(t target) int {
+	if t.backend.Name() == "host" {
+		return 1
+	}
+	return 0
 }
 
 func sessionInfo(t target, r Readiness) SessionInfo {

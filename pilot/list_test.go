@@ -170,34 +170,14 @@ func TestTheCurrentSessionHasTheFocus(t *testing.T) { // LIST-5
 	})
 }
 
-func TestAnUnknownIdReachesNoSession(t *testing.T) { // RUN-3
-	on(t, terminaltest.Options{}, func(b bench) {
-		for _, id := range []string{b.id + "x", b.id[:len(b.id)-1], "host", "%1"} {
-			if err := b.runErr(RunRequest{SessionID: id, Command: "true"}); !errors.Is(err, fault.SessionNotFound) {
-				b.t.Errorf("%q: got %v", id, err)
-			}
-		}
-		for _, id := range []string{"\n", strings.Repeat("x", 300), "a\xff"} {
-			if err := b.runErr(RunRequest{SessionID: id, Command: "true"}); !errors.Is(err, fault.InvalidArgument) {
-				b.t.Errorf("%q: got %v", id, err)
-			}
-		}
-		b.f.Disconnect()
-		err := b.runErr(RunRequest{Command: "true"})
-		if !errors.Is(err, fault.SessionNotFound) || !strings.Contains(err.Error(), "host could not be asked") {
-			b.t.Errorf("got %v", err)
-		}
-	})
-}
-
 func TestOpenReturnsAReadySession(t *testing.T) { // OPEN-1, OPEN-3
 	synctestRun(t, func(t *testing.T) {
 		down := terminaltest.NewFake(t, terminaltest.Options{Name: "iterm2"})
 		f := terminaltest.NewFake(t, terminaltest.Options{Start: time.Second})
 		down.Disconnect()
 		p, _ := New(Options{Backends: []terminal.Backend{down, f}, Processes: fakeProcesses{f: f, readers: []string{"cat"}}})
-		got, err := p.Open(t.Context(), OpenRequest{Name: "new", Rows: 10, Columns: 30})
-		if err != nil || got.Backend != "host" || got.Readiness.State != Ready || got.Rows != 10 || got.Columns != 30 || got.Name != "new" {
+		got, err := p.Open(t.Context(), OpenRequest{Name: " acorn farm ", Rows: 10, Columns: 30})
+		if s := got.Session; err != nil || s.Backend != "host" || s.Readiness.State != Ready || s.Rows != 10 || s.Columns != 30 || got.Name != "acorn farm" {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		bare := terminaltest.NewFake(t, terminaltest.Options{Marks: terminal.MarksNone})
@@ -205,9 +185,9 @@ func TestOpenReturnsAReadySession(t *testing.T) { // OPEN-1, OPEN-3
 		defer bare.Shutdown()
 		for command, want := range map[string]ReadyState{"sleep 60": BusyState, "exit 9": EndedState, "cat": WaitingInput} {
 			began := time.Now()
-			got, err := q.Open(t.Context(), OpenRequest{Command: command})
-			if err != nil || time.Since(began) > 6*time.Second || got.Readiness.State != want {
-				t.Errorf("%s: got %+v, %v after %v", command, got.Readiness, err, time.Since(began))
+			got, err := q.Open(t.Context(), OpenRequest{Command: command, Ends: true})
+			if err != nil || time.Since(began) > 6*time.Second || got.Session.Readiness.State != want {
+				t.Errorf("%s: got %+v, %v after %v", command, got.Session.Readiness, err, time.Since(began))
 			}
 		}
 		if _, err := p.Open(t.Context(), OpenRequest{Profile: "nosuch"}); !errors.Is(err, fault.ProfileNotFound) {
@@ -228,6 +208,20 @@ func TestOpenRefusesWhatCannotBe(t *testing.T) { // OPEN-2
 			{Rows: -1},
 			{Columns: MaxSize + 1},
 			{Name: "a\nb"},
+			{Name: "a\x1bb"},
+			{Name: "turned \u202e round"},
+			{Name: "\xff"},
+			{Name: "Active"},
+			{Name: strings.Repeat("é", MaxName+1)},
+			{Place: terminal.InTab, Window: "w\n1"},
+			{Place: terminal.InTab},
+			{Place: terminal.InSplit},
+			{Window: "w1"},
+			{Beside: b.id},
+			{Place: terminal.InSplit, Beside: b.id, Direction: "up"},
+			{Place: terminal.InSplit, Beside: b.id, Window: "w1"},
+			{Command: "echo \x03"},
+			{Command: " "},
 			{Cwd: "relative"},
 			{Cwd: "/a\x00"},
 			{Env: map[string]string{"": "x"}},

@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,39 +19,47 @@ const (
 	// commandWait is how long a session that runs a command, and may never show a
 	// prompt, is waited for.
 	commandWait = time.Second
-	// MaxSize is the most rows or columns of a new session.
+	// MaxSize is the most rows or columns of a session.
 	MaxSize = 1000
 	// maxEnv is the most bytes of a new session's added environment.
 	maxEnv = 64 << 10
 )
 
 // Open starts a session and returns it when its shell is ready, or when it is
-// clear that it will not be, or after 5 s: Readiness says which. The session
-// stays open in every case. NotAllowed when the server is read-only or has an
-// allowlist.
-func (p *Pilot) Open(ctx context.Context, req OpenRequest) (SessionInfo, error) {
+// clear that it will not be, or after 5 s: Session.Readiness says which. With a
+// Command it returns when that has started; why it could not be typed is told,
+// and the session stays open in every case. NotAllowed when the server is
+// read-only or has an allowlist; NameTaken before anything is opened.
+func (p *Pilot) Open(ctx context.Context, req OpenRequest) (Opened, error) {
 	const op = "open"
 	if err := p.refuseWhenReadOnly(op, ""); err != nil {
-		return SessionInfo{}, err
+		return Opened{}, err
 	}
 	if len(p.allow) > 0 {
-		return SessionInfo{}, &fault.Error{
+		return Opened{}, &fault.Error{
 			Op: op, Code: fault.NotAllowed, Detail: "this server is limited to sessions that exist",
 			Hint: "use a session that list_sessions shows",
 		}
 	}
-	if err := checkOpen(req); err != nil {
-		return SessionInfo{}, err
+	if err := p.checkOpen(&req); err != nil {
+		return Opened{}, err
 	}
-	spec := terminal.OpenSpec{
-		Profile: req.Profile, Command: req.Command, Cwd: req.Cwd, Env: req.Env, Name: req.Name,
-		Rows: req.Rows, Columns: req.Columns, Focus: req.Focus,
-	}
-	t, err := p.openOn(ctx, req.Backend, spec)
+	tried, spec, err := p.placeOf(ctx, req)
 	if err != nil {
-		return SessionInfo{}, err
+		return Opened{}, err
 	}
-	r := p.settled(ctx, t, req.Command != "")
+	t, err := p.openNamed(ctx, tried, spec)
+	if err != nil {
+		return Opened{}, err
+	}
+	opened := Opened{}
+	var r Readiness
+	if req.Command == "" || req.Ends {
+		r = p.settled(ctx, t, req.Ends)
+	} else {
+		opened.RunID, opened.Reason = p.firstCommand(ctx, t, req.Command)
+		r = p.afterOpen(ctx, t, true)
+	}
 	if now, err := p.find(ctx, op, string(t.id())); err == nil {
 		session := t.session
 		t = now
@@ -59,19 +68,75 @@ func (p *Pilot) Open(ctx context.Context, req OpenRequest) (SessionInfo, error) 
 		}
 	}
 	p.log.Info("session opened", "session", string(t.id()), "backend", t.backend.Name(), "state", string(r.State))
-	return sessionInfo(t, r), nil
+	opened.Session = sessionInfo(t, r)
+	opened.SessionID, opened.WindowID, opened.TabID = opened.Session.SessionID, opened.Session.WindowID, opened.Session.TabID
+	opened.Name = opened.Session.Name
+	return opened, nil
 }
 
-// openOn opens on the named backend, or on the first that can be reached.
-func (p *Pilot) openOn(ctx context.Context, backend string, spec terminal.OpenSpec) (target, error) {
-	tried := p.backends
-	if backend != "" {
-		b, err := p.backend("open", backend)
+// placeOf says which backends may open the session, and where.
+func (p *Pilot) placeOf(ctx context.Context, req OpenRequest) ([]terminal.Backend, terminal.OpenSpec, error) {
+	const op = "open"
+	spec := terminal.OpenSpec{
+		Profile: req.Profile, Cwd: req.Cwd, Env: req.Env, Name: req.Name, Rows: req.Rows, Columns: req.Columns, Focus: req.Focus,
+	}
+	if req.Ends {
+		spec.Command = req.Command
+	}
+	if req.Place == terminal.InSplit {
+		t, err := p.find(ctx, op, req.Beside)
+		if err == nil {
+			err = t.alive(op)
+		}
 		if err != nil {
-			return target{}, err
+			return nil, spec, err
+		}
+		spec.Place, spec.Beside, spec.Direction = terminal.InSplit, t.id(), sides[req.Direction]
+		return []terminal.Backend{t.backend}, spec, nil
+	}
+	tried := p.backends
+	if req.Backend != "" {
+		b, err := p.backend(op, req.Backend)
+		if err != nil {
+			return nil, spec, err
 		}
 		tried = []terminal.Backend{b}
 	}
+	if req.Place == terminal.InTab {
+		b, err := p.findWindow(ctx, op, tried, req.Window)
+		if err != nil {
+			return nil, spec, err
+		}
+		spec.Place, spec.Window = terminal.InTab, req.Window
+		tried = []terminal.Backend{b}
+	}
+	return tried, spec, nil
+}
+
+var sides = map[Side]terminal.Direction{
+	"": terminal.Right, SideRight: terminal.Right, SideLeft: terminal.Left, SideBelow: terminal.Below, SideAbove: terminal.Above,
+}
+
+// openNamed opens a session under a name that no other has.
+func (p *Pilot) openNamed(ctx context.Context, tried []terminal.Backend, spec terminal.OpenSpec) (target, error) {
+	n, err := p.naming(ctx, "open")
+	if err != nil {
+		return target{}, err
+	}
+	defer n.done()
+	if spec.Name, err = n.choose(spec.Name, ""); err != nil {
+		return target{}, err
+	}
+	t, err := openOn(ctx, tried, spec)
+	if err != nil {
+		return target{}, err
+	}
+	n.given(spec.Name, t.id())
+	return t, nil
+}
+
+// openOn opens on the first backend that can be reached and can do it.
+func openOn(ctx context.Context, tried []terminal.Backend, spec terminal.OpenSpec) (target, error) {
 	var failed error = &fault.Error{
 		Op: "open", Code: fault.BackendUnavailable, Detail: "there is no terminal backend",
 		Hint: "start the host with termpilot host start",
@@ -84,11 +149,30 @@ func (p *Pilot) openOn(ctx context.Context, backend string, spec terminal.OpenSp
 		failed = err
 		switch fault.CodeOf(err) {
 		case fault.BackendUnavailable, fault.Unsupported: // the next may do it
+		case fault.ProfileNotFound:
+			return target{}, &fault.Error{
+				Op: "open", Code: fault.ProfileNotFound, Detail: "no profile of " + b.Name() + " has the name " + oneLine(spec.Profile),
+				Hint: "call list_profiles and pass a name from it",
+			}
 		default:
 			return target{}, err
 		}
 	}
 	return target{}, failed
+}
+
+// firstCommand types the command at a new shell's first prompt, through the
+// same gate as any other. It returns the run, or why there is none.
+func (p *Pilot) firstCommand(ctx context.Context, t target, command string) (runID, reason string) {
+	// The tripwire has let it pass already, before anything was opened.
+	run, err := p.Run(ctx, RunRequest{SessionID: string(t.id()), Command: command, NoWait: true, Timeout: openWait, Force: true})
+	if err != nil {
+		reason = oneLine(err.Error())
+		if hint := fault.HintOf(err); hint != "" {
+			reason += "; " + oneLine(hint)
+		}
+	}
+	return run.RunID, reason
 }
 
 // settled waits until a new session is ready, or clearly will not be.
@@ -138,31 +222,72 @@ func (p *Pilot) afterOpen(ctx context.Context, t target, deep bool) Readiness {
 	return p.readiness(ctx, now, deep)
 }
 
-func checkOpen(req OpenRequest) error {
-	refuse := func(detail, hint string) error {
-		return &fault.Error{Op: "open", Code: fault.InvalidArgument, Detail: detail, Hint: hint}
+// checkOpen refuses what could not be opened or should not be run, and trims the name.
+func (p *Pilot) checkOpen(req *OpenRequest) (err error) {
+	refuse := func(code fault.Code, detail, hint string) error {
+		return &fault.Error{Op: "open", Code: code, Detail: detail, Hint: hint}
 	}
 	for what, n := range map[string]int{"rows": req.Rows, "columns": req.Columns} {
 		if n < 0 || n > MaxSize {
-			return refuse(fmt.Sprintf("%s is %d; it must be 1 to %d", what, n, MaxSize), "leave it out for the default size")
+			return refuse(fault.InvalidArgument, fmt.Sprintf("%s is %d; it must be 1 to %d", what, n, MaxSize), "leave it out for the default size")
 		}
 	}
-	for what, s := range map[string]string{"command": req.Command, "cwd": req.Cwd, "profile": req.Profile, "name": req.Name} {
-		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || what != "command" && hasControl(s) {
-			return refuse(what+" holds control characters or is not UTF-8", "pass plain text")
+	if req.Name, err = checkName("open", req.Name); err != nil {
+		return err
+	}
+	for what, s := range map[string]string{"cwd": req.Cwd, "profile": req.Profile, "window_id": req.Window} {
+		if !utf8.ValidString(s) || hasControl(s) {
+			return refuse(fault.InvalidArgument, what+" holds control characters or is not UTF-8", "pass plain text")
 		}
 	}
-	if len(req.Command) > MaxCommand || len(req.Name) > 1024 || len(req.Cwd) > 4096 || len(req.Profile) > 1024 {
-		return &fault.Error{Op: "open", Code: fault.TooLarge, Detail: "a parameter is over its limit", Hint: "open a shell, and run a script file in it"}
+	if len(req.Cwd) > 4096 || len(req.Profile) > 1024 || len(req.Window) > 256 {
+		return refuse(fault.TooLarge, "a parameter is over its limit", "pass a shorter one")
 	}
 	if req.Cwd != "" && !filepath.IsAbs(req.Cwd) {
-		return refuse("cwd is not an absolute path", "pass an absolute path")
+		return refuse(fault.InvalidArgument, "cwd is not an absolute path", "pass an absolute path")
 	}
+	if _, known := sides[req.Direction]; !known {
+		return refuse(fault.InvalidArgument, "there is no direction "+oneLine(string(req.Direction)), "use right, left, below or above")
+	}
+	if (req.Window != "") != (req.Place == terminal.InTab) || (req.Beside != "") != (req.Place == terminal.InSplit) {
+		return refuse(fault.InvalidArgument, "a tab needs a window_id, a split a session_id, and nothing else has one", "pass the exact id from list_sessions")
+	}
+	if req.Command != "" {
+		if err := p.checkFirst(req); err != nil {
+			return err
+		}
+	}
+	return checkEnv(req.Env)
+}
+
+// checkFirst holds a command to what a run's is held to.
+func (p *Pilot) checkFirst(req *OpenRequest) error {
+	text, err := commandText("", req.Command)
+	if err != nil {
+		if e, ok := errors.AsType[*fault.Error](err); ok {
+			e.Op = "open"
+		}
+		return err
+	}
+	req.Command = text
+	if danger, found := p.wire.check(text); found {
+		return &fault.Error{
+			Op: "open", Code: fault.Blocked, Detail: danger,
+			Hint: "ask the person, then open the session without command and pass force=true to run_command",
+		}
+	}
+	return nil
+}
+
+func checkEnv(env map[string]string) error {
 	size := 0
-	for k, v := range req.Env {
+	for k, v := range env {
 		size += len(k) + len(v)
 		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) || !utf8.ValidString(k+v) {
-			return refuse("the environment holds a name or value that no program can have", "use names without '=' and text without NUL")
+			return &fault.Error{
+				Op: "open", Code: fault.InvalidArgument, Detail: "the environment holds a name or value that no program can have",
+				Hint: "use names without '=' and text without NUL",
+			}
 		}
 	}
 	if size > maxEnv {

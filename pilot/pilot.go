@@ -70,6 +70,8 @@ type Pilot struct {
 	mu     sync.Mutex
 	homes  map[terminal.ID]int // which backend had a session last
 	closed bool
+
+	news []named // the names given last, where no folder holds them; see naming
 }
 
 // New returns a Pilot over o.Backends. It starts nothing and asks no backend.

@@ -43,16 +43,19 @@ func (p *Pilot) SendText(ctx context.Context, sessionID, text string, paste bool
 		return SendResult{}, err
 	}
 	defer release()
+	pasted := false
 	if paste {
 		prompt, err := t.backend.Prompt(ctx, t.id(), "")
 		if err != nil {
 			return SendResult{}, err
 		}
-		if prompt.Paste == terminal.Yes {
+		if pasted = prompt.Paste == terminal.Yes; pasted {
 			text = pasteStart + text + pasteEnd
 		}
 	}
-	return p.deliver(ctx, op, t, [][]byte{[]byte(text)})
+	result, err := p.deliver(ctx, op, t, [][]byte{[]byte(text)})
+	result.Pasted = pasted && err == nil
+	return result, err
 }
 
 // SendKeys presses keys, named as [KeyNames] lists them. An unknown name is
@@ -102,9 +105,17 @@ func (p *Pilot) deliver(ctx context.Context, op string, t target, parts [][]byte
 		if i > 0 {
 			time.Sleep(escapePause)
 		}
-		if err := t.backend.Send(ctx, t.id(), part); err != nil {
-			return SendResult{}, p.dead(ctx, op, t, err)
+		err := t.backend.Send(ctx, t.id(), part)
+		if err == nil {
+			continue
 		}
+		if err = p.dead(ctx, op, t, err); i > 0 {
+			err = &fault.Error{
+				Op: op, Session: string(t.id()), Code: fault.CodeOf(err), Detail: fmt.Sprintf("the keys up to escape number %d were sent, the rest not", i),
+				Hint: "read the session before anything else", Err: err,
+			}
+		}
+		return SendResult{}, err
 	}
 	return SendResult{SessionID: string(t.id()), Delivered: true, TaskCompletion: "unknown"}, nil
 }

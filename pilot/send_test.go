@@ -31,14 +31,17 @@ func TestTextIsSentVerbatim(t *testing.T) { // SEND-1
 	})
 }
 
-func TestTextIsPastedWhereProgramsTakePastes(t *testing.T) { // SEND-2
+func TestTextIsPastedWhereProgramsTakePastes(t *testing.T) { // SEND-2, SEND-8
 	for _, c := range []struct {
 		o    terminaltest.Options
 		want string
 	}{{terminaltest.Options{}, "\x1b[200~a\nb\x1b[201~"}, {terminaltest.Options{NoPaste: true}, "a\nb"}} {
 		on(t, c.o, func(b bench) {
-			if _, err := b.SendText(b.t.Context(), b.id, "a\nb", true); err != nil {
-				b.t.Fatal(err)
+			for _, paste := range []bool{true, false} {
+				got, err := b.SendText(b.t.Context(), b.id, "a\nb", paste)
+				if err != nil || got.Pasted != (paste && !c.o.NoPaste) {
+					b.t.Fatalf("got %+v, %v", got, err)
+				}
 			}
 			if got := string(b.f.Sent(b.sid())[0]); got != c.want {
 				b.t.Errorf("got %q, want %q", got, c.want)
@@ -96,6 +99,18 @@ func TestAKeyAfterEscapeIsSentApart(t *testing.T) { // SEND-4
 		sent := b.f.Sent(b.sid())
 		if len(sent) != 2 || string(sent[0]) != "\x1b" || string(sent[1]) != "\x1bb\r" || time.Since(began) < 100*time.Millisecond {
 			b.t.Errorf("sent %q in %v", sent, time.Since(began))
+		}
+	})
+}
+
+func TestKeysThatWereSentInPartAreTold(t *testing.T) { // SEND-9
+	on(t, terminaltest.Options{}, func(b bench) {
+		time.AfterFunc(escapePause/2, func() {
+			b.f.Fail("send", &fault.Error{Op: "send", Code: fault.BackendUnavailable})
+		})
+		_, err := b.SendKeys(b.t.Context(), b.id, []string{"escape", "enter"})
+		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "number 1 were sent, the rest not") {
+			b.t.Errorf("got %v", err)
 		}
 	})
 }

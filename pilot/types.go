@@ -1,6 +1,10 @@
 package pilot
 
-import "time"
+import (
+	"time"
+
+	"termpilot/terminal"
+)
 
 // SessionInfo is one session as clients see it. Text that came from a program
 // (Title, Cwd, …) is one line without control characters.
@@ -200,15 +204,63 @@ type WaitSession struct {
 
 // OpenRequest asks for a new session.
 type OpenRequest struct {
-	Backend string // "" is the first that can
+	Backend   string         // "" is the first that can, or the one that has Window or Beside
+	Place     terminal.Place // a window of its own, a tab of Window, or a part of the room of Beside
+	Window    string         // exact id
+	Beside    string         // exact id of a session
+	Direction Side           // on which side of Beside; "" is right
+	// Command is typed at the new shell's first prompt, which is there again
+	// when it ends. With Ends the shell runs it and nothing else, and the session
+	// ends with it.
 	Command string
+	Ends    bool
 	Cwd     string
 	Env     map[string]string
 	Profile string
-	Name    string
+	Name    string // "" is any of the table that is free
 	Rows    int
 	Columns int
-	Focus   bool
+	Focus   bool // take the person's focus; otherwise it stays
+}
+
+// Side is the side of a session on which another one is put.
+type Side string
+
+// The sides.
+const (
+	SideRight Side = "right"
+	SideLeft  Side = "left"
+	SideBelow Side = "below"
+	SideAbove Side = "above"
+)
+
+// Opened is a new session, and how its command stands.
+type Opened struct {
+	SessionID string      `json:"session_id"`
+	WindowID  string      `json:"window_id"`
+	TabID     string      `json:"tab_id"`
+	Name      string      `json:"name" jsonschema:"what to call it"`
+	RunID     string      `json:"run_id" jsonschema:"of command; empty when none was typed"`
+	Reason    string      `json:"reason" jsonschema:"why command was not typed"`
+	Session   SessionInfo `json:"session"`
+}
+
+// Arranged is a session as it is after it was focused, resized or renamed.
+type Arranged struct {
+	Session SessionInfo `json:"session"`
+}
+
+// Profile is a way to start a session.
+type Profile struct {
+	Backend   string `json:"backend"`
+	Name      string `json:"name"`
+	IsDefault bool   `json:"is_default"`
+}
+
+// ProfileListing is the profiles of all backends.
+type ProfileListing struct {
+	Profiles []Profile     `json:"profiles"`
+	Backends []BackendInfo `json:"backends"`
 }
 
 // SendResult says that bytes were delivered. What the program makes of them
@@ -216,5 +268,6 @@ type OpenRequest struct {
 type SendResult struct {
 	SessionID      string `json:"session_id"`
 	Delivered      bool   `json:"delivered"`
+	Pasted         bool   `json:"pasted"`
 	TaskCompletion string `json:"task_completion" jsonschema:"always unknown: delivery says nothing of the effect"`
 }

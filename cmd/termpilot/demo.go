@@ -130,22 +130,22 @@ func (s *stage) play(home string) error {
 
 func (s *stage) open(shell, home string) (string, error) {
 	s.act("A session in the headless host, with %s in it", shell)
-	var session pilot.SessionInfo
-	if err := s.call("create_window", map[string]any{"profile": shell, "name": "demo " + shell, "cwd": home}, &session); err != nil {
+	var opened pilot.Opened
+	if err := s.call("create_window", map[string]any{"profile": shell, "name": "demo " + shell, "cwd": home}, &opened); err != nil {
 		return "", err
 	}
-	s.answer("session %s, %dx%d", session.SessionID, session.Columns, session.Rows)
-	if session.Readiness.State == pilot.Ready {
-		return session.SessionID, nil
+	s.answer("session %s, %dx%d", opened.SessionID, opened.Session.Columns, opened.Session.Rows)
+	if opened.Session.Readiness.State == pilot.Ready {
+		return opened.SessionID, nil
 	}
 	var waited pilot.WaitResult
-	err := s.call("wait_session", map[string]any{"session_ids": []string{session.SessionID}, "until": "prompt", "timeout_seconds": 20}, &waited)
+	err := s.call("wait_session", map[string]any{"session_ids": []string{opened.SessionID}, "until": "prompt", "timeout_seconds": 20}, &waited)
 	if err != nil {
 		return "", err
 	}
 	s.check(len(waited.Sessions) == 1 && waited.Sessions[0].Matched, shell+" showed no prompt")
 	s.answer("its prompt stands")
-	return session.SessionID, nil
+	return opened.SessionID, nil
 }
 
 func (s *stage) exactOutput(session string) error {

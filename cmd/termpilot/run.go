@@ -112,11 +112,11 @@ func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest
 // error and a session, that is there all the same.
 func openReady(ctx context.Context, p *pilot.Pilot, f runFlags) (pilot.SessionInfo, error) {
 	opened, err := p.Open(ctx, pilot.OpenRequest{Backend: f.backend, Profile: f.profile, Cwd: f.cwd})
-	if err != nil || opened.Readiness.State == pilot.Ready {
-		return opened, err
+	if err != nil || opened.Session.Readiness.State == pilot.Ready {
+		return opened.Session, err
 	}
 	_, err = p.Wait(ctx, pilot.WaitRequest{SessionIDs: []string{opened.SessionID}, Until: pilot.UntilPrompt, Timeout: f.timeout})
-	return opened, err
+	return opened.Session, err
 }
 
 // outcomeOf says with which code a run ends, and tells why when that is not

@@ -179,11 +179,48 @@ func (p *Pilot) Wait(ctx context.Context, r pilot.WaitRequest) (pilot.WaitResult
 }
 
 // Open implements connector.Pilot.
-func (p *Pilot) Open(context.Context, pilot.OpenRequest) (pilot.SessionInfo, error) {
+func (p *Pilot) Open(_ context.Context, r pilot.OpenRequest) (pilot.Opened, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.opened++
-	return p.session(fmt.Sprintf("opened-%d", p.opened)), nil
+	s := p.session(fmt.Sprintf("opened-%d", p.opened))
+	o := pilot.Opened{SessionID: s.SessionID, WindowID: s.WindowID, TabID: s.TabID, Name: s.Name, Session: s}
+	if r.Command != "" && !r.Ends {
+		o.RunID = "r-first"
+	}
+	return o, nil
+}
+
+// Focus implements connector.Pilot.
+func (p *Pilot) Focus(_ context.Context, sessionID string) (pilot.Arranged, error) {
+	return p.arranged("focus", sessionID, func(s *pilot.SessionInfo) { s.IsCurrent = true })
+}
+
+// Resize implements connector.Pilot.
+func (p *Pilot) Resize(_ context.Context, sessionID string, rows, columns int) (pilot.Arranged, error) {
+	return p.arranged("resize", sessionID, func(s *pilot.SessionInfo) { s.Rows, s.Columns = rows, columns })
+}
+
+// Rename implements connector.Pilot.
+func (p *Pilot) Rename(_ context.Context, sessionID, name string) (pilot.Arranged, error) {
+	return p.arranged("rename", sessionID, func(s *pilot.SessionInfo) { s.Name = name })
+}
+
+func (p *Pilot) arranged(op, sessionID string, change func(*pilot.SessionInfo)) (pilot.Arranged, error) {
+	if err := p.find(op, sessionID); err != nil {
+		return pilot.Arranged{}, err
+	}
+	s := p.session(sessionID)
+	change(&s)
+	return pilot.Arranged{Session: s}, nil
+}
+
+// Profiles implements connector.Pilot.
+func (p *Pilot) Profiles(context.Context, string) (pilot.ProfileListing, error) {
+	return pilot.ProfileListing{
+		Profiles: []pilot.Profile{{Backend: "host", Name: "Default", IsDefault: true}, {Backend: "host", Name: "zsh"}},
+		Backends: []pilot.BackendInfo{{Name: "host", State: "ok"}},
+	}, nil
 }
 
 // SendText implements connector.Pilot.
