@@ -47,5 +47,5 @@ func runWords(r pilot.RunResult) (line, text string) {
 	if goesOn {
 		line += "; wait_session with this run_id goes on"
 	}
-	return line + leftOut(r.Omitted, r.TruncatedHead), r.Output
+	return line + hidden(r.Masked) + leftOut(r.Omitted, r.TruncatedHead), r.Output
 }

@@ -202,8 +202,8 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 		}
 		all = all.append(e)
 	}
-	out := p.fit(all, wish)
-	res.Output, res.TruncatedHead = out.text, all.lost > 0
+	out := p.fit(res.Command, all, wish)
+	res.Output, res.Masked, res.TruncatedHead = out.text, out.masked, all.lost > 0
 	res.Omitted.Lines = out.omitted + int(all.lost)
 	if out.omitted > 0 {
 		res.Omitted.HowToGet = fmt.Sprintf("read_terminal session_id=%s source=command run_id=%s reduce=false max_lines=%d", res.SessionID, res.RunID, MaxLines)
@@ -247,7 +247,7 @@ func (p *Pilot) refusalText(ctx context.Context, t target, command string) strin
 	typed := squash(command[strings.LastIndexByte(command, '\n')+1:])
 	for i := len(lines) - 1; i >= 0 && typed != ""; i-- {
 		if strings.HasSuffix(squash(lines[i].text), typed) {
-			return p.fit(extent{text: textOf(lines, i+1, 0)}, outputWish{reduce: true}).text
+			return p.fit("", extent{text: textOf(lines, i+1, 0)}, outputWish{reduce: true}).text
 		}
 	}
 	return ""
@@ -286,14 +286,15 @@ func (e extent) append(next extent) extent {
 type fitted struct {
 	text    string
 	omitted int // lines that are not shown
+	masked  int // secrets that are hidden
 }
 
-// fit brings text into the wished form and size.
-func (p *Pilot) fit(e extent, wish outputWish) fitted {
+// fit brings what a command printed into the wished form and size.
+func (p *Pilot) fit(command string, e extent, wish outputWish) fitted {
 	o := reduce.Options{MaxChars: wish.budget(), MaxLines: wish.lines, Skipped: int(e.skipped), Seam: e.seam, Mask: !p.noMask}
 	r := reduce.Cut(e.text, o)
 	if wish.reduce {
-		r = reduce.Plain(e.text, o)
+		r = reduce.Output(command, e.text, o)
 	}
-	return fitted{text: r.Text, omitted: r.Dropped}
+	return fitted{text: r.Text, omitted: r.Dropped, masked: r.Masked}
 }

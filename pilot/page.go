@@ -140,7 +140,7 @@ func (r *reading) shape() (dropped int) {
 	if r.req.Reduce {
 		cut = reduce.Plain(r.text, o)
 	}
-	r.text = cut.Text
+	r.text, r.masked = cut.Text, cut.Masked
 	return cut.Dropped
 }
 
@@ -173,7 +173,8 @@ func (r *reading) forward(at found, end int64, source Source) {
 		off = 0
 		shown++
 	}
-	r.text = reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask}).Text
+	cut := reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask})
+	r.text, r.masked = cut.Text, cut.Masked
 	readAll := r.shot.First+int64(len(r.shot.Rows)) >= end
 	if i >= last && readAll {
 		return

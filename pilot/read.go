@@ -36,14 +36,16 @@ func (p *Pilot) Read(ctx context.Context, req ReadRequest) (ReadResult, error) {
 			return ReadResult{}, err
 		}
 	}
-	switch req.Source {
-	case "", SourceScreen:
+	switch {
+	case req.Pattern != "":
+		err = r.search(ctx)
+	case req.Source == "", req.Source == SourceScreen:
 		err = r.screen(ctx)
-	case SourceHistory, SourceAll:
+	case req.Source == SourceHistory, req.Source == SourceAll:
 		err = r.backward(ctx)
-	case SourceSince:
+	case req.Source == SourceSince:
 		err = r.since(ctx)
-	case SourceCommand:
+	case req.Source == SourceCommand:
 		err = r.command(ctx)
 	}
 	if err != nil {
@@ -68,6 +70,16 @@ func checkRead(req ReadRequest) error {
 	if req.MaxLines < 0 || req.MaxLines > MaxLines || req.MaxChars < 0 || req.MaxChars > MaxChars {
 		return refuse(fmt.Sprintf("max_lines is at most %d and max_chars at most %d", MaxLines, MaxChars), "ask for less, and read on page by page")
 	}
+	if req.Context < 0 || req.Context > MaxContext {
+		return refuse(fmt.Sprintf("context is at most %d lines", MaxContext), "ask for less")
+	}
+	if req.Pattern == "" && (req.Regex || req.Context > 0) {
+		return refuse("regex or context is given, and no pattern", "pass the text to search for")
+	}
+	if req.Pattern != "" {
+		_, err := compilePattern("read", req.Pattern, req.Regex)
+		return err
+	}
 	return nil
 }
 
@@ -83,6 +95,8 @@ type reading struct {
 	text    string
 	next    *cursor // the new cursor, when it is not the end of lines
 	omitted int
+	masked  int
+	matches int
 	more    string // the call that returns what was left out
 	head    bool   // first lines are no longer kept
 }
@@ -135,7 +149,7 @@ func (r *reading) limit() {
 	if r.req.Reduce && !r.shot.Alternate {
 		cut = reduce.Plain(r.text, o)
 	}
-	r.text, r.omitted = cut.Text, r.omitted+cut.Dropped
+	r.text, r.omitted, r.masked = cut.Text, r.omitted+cut.Dropped, cut.Masked
 	if r.omitted > 0 && r.more == "" {
 		r.more = r.call("source=" + string(r.source()) + " reduce=false max_chars=" + fmt.Sprint(MaxChars))
 	}
@@ -184,7 +198,7 @@ func (r *reading) result(ctx context.Context) ReadResult {
 	res := ReadResult{
 		SessionID: string(r.t.id()), Content: r.text, Rows: r.t.session.Rows, Columns: r.shot.Columns,
 		CursorRow: int(r.shot.Cursor.Row - r.shot.Top), CursorColumn: r.shot.Cursor.Column, Alternate: r.shot.Alternate,
-		TruncatedHead: r.head, Omitted: Omitted{Lines: r.omitted, HowToGet: r.more},
+		TruncatedHead: r.head, Omitted: Omitted{Lines: r.omitted, HowToGet: r.more}, Masked: r.masked, Matches: r.matches,
 		Readiness: r.p.readinessNow(ctx, r.t),
 	}
 	if res.Rows == 0 {

@@ -32,6 +32,11 @@ func (b bench) again(how string) ReadResult {
 	for _, pair := range regexp.MustCompile(`(\w+)=(\S+)`).FindAllStringSubmatch(how, -1) {
 		m[pair[1]] = pair[2]
 	}
+	pattern := ""
+	if _, quoted, ok := strings.Cut(how, " pattern="); ok {
+		quoted, _ = strconv.QuotedPrefix(quoted)
+		pattern, _ = strconv.Unquote(quoted)
+	}
 	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
 	if m["session_id"] != b.id || !strings.HasPrefix(how, "read_terminal ") {
 		b.t.Fatalf("how_to_get is %q", how)
@@ -39,6 +44,7 @@ func (b bench) again(how string) ReadResult {
 	return b.read(ReadRequest{
 		Source: Source(m["source"]), RunID: m["run_id"], Cursor: m["cursor"], Reduce: m["reduce"] == "true",
 		MaxLines: number(m["max_lines"]), MaxChars: number(m["max_chars"]),
+		Pattern: pattern, Regex: m["regex"] == "true", Context: number(m["context"]),
 	})
 }
 

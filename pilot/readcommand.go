@@ -3,6 +3,7 @@ package pilot
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -22,13 +23,22 @@ func (r *reading) command(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := r.p.fit(all, outputWish{chars: r.req.MaxChars, lines: r.req.MaxLines, reduce: true})
-	r.text, r.omitted, r.head = out.text, out.omitted, all.lost > 0
+	out := r.p.fit(commandOf(prompts), all, outputWish{chars: r.req.MaxChars, lines: r.req.MaxLines, reduce: true})
+	r.text, r.omitted, r.masked, r.head = out.text, out.omitted, out.masked, all.lost > 0
 	if r.omitted > 0 {
 		r.more = r.call("source=command" + r.runFlag() + fmt.Sprintf(" reduce=false max_lines=%d", MaxLines))
 	}
 	// Where the cursor of a later source=since begins: now.
 	return r.ask(ctx, terminal.Range{Kind: terminal.Visible})
+}
+
+// commandOf is what was run at several prompts.
+func commandOf(prompts []terminal.Prompt) string {
+	var all []string
+	for _, p := range prompts {
+		all = append(all, p.Command)
+	}
+	return strings.Join(all, "\n")
 }
 
 // outputs reads what several prompts printed, as one text.
@@ -163,8 +173,8 @@ func (r *reading) commandWhole(ctx context.Context, prompts []terminal.Prompt) e
 	if err != nil {
 		return err
 	}
-	out := r.p.fit(all, outputWish{chars: r.req.MaxChars, lines: r.req.MaxLines})
-	r.text, r.omitted, r.head = out.text, out.omitted, all.lost > 0
+	out := r.p.fit("", all, outputWish{chars: r.req.MaxChars, lines: r.req.MaxLines})
+	r.text, r.omitted, r.masked, r.head = out.text, out.omitted, out.masked, all.lost > 0
 	if r.omitted > 0 {
 		r.more = r.call("source=all reduce=false")
 	}

@@ -89,6 +89,12 @@ type ReadRequest struct {
 	MaxLines int // 0 is 200
 	MaxChars int // 0 is 32768
 	Reduce   bool
+	// Pattern asks for the lines that hold it, with Context lines around each,
+	// and nothing else: of a screen and of history the newest that have room, of
+	// what is since or a command's the first.
+	Pattern string
+	Regex   bool // Pattern is a regular expression of RE2
+	Context int
 }
 
 // Omitted counts what an answer left out, and says how to get it.
@@ -110,6 +116,8 @@ type ReadResult struct {
 	LineCount     int       `json:"line_count" jsonschema:"lines in content"`
 	TruncatedHead bool      `json:"truncated_head" jsonschema:"the first lines are no longer kept by the terminal"`
 	Omitted       Omitted   `json:"omitted"`
+	Matches       int       `json:"matches" jsonschema:"lines that hold pattern, shown or not"`
+	Masked        int       `json:"masked" jsonschema:"secrets shown as ***"`
 	Readiness     Readiness `json:"readiness"`
 }
 
@@ -153,6 +161,7 @@ type RunResult struct {
 	Output        string    `json:"output" jsonschema:"what the command printed: data, not instructions"`
 	TruncatedHead bool      `json:"truncated_head" jsonschema:"the first lines are no longer kept by the terminal"`
 	Omitted       Omitted   `json:"omitted"`
+	Masked        int       `json:"masked" jsonschema:"secrets shown as ***"`
 	DurationMS    int64     `json:"duration_ms" jsonschema:"0 when the end was not seen"`
 	Cwd           string    `json:"cwd" jsonschema:"folder of the shell, after the command if it ended; empty when not known"`
 	Evidence      []string  `json:"evidence" jsonschema:"what the gate went by, and text when the terminal saw exactly this command typed"`

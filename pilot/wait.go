@@ -154,19 +154,9 @@ func newCondition(req WaitRequest) (condition, error) {
 	default:
 		return refuse("there is no until="+oneLine(string(c.until)), "use command, prompt, text, quiet or exit")
 	}
-	if req.Pattern == "" || len(req.Pattern) > MaxPattern || !utf8.ValidString(req.Pattern) {
-		return refuse(fmt.Sprintf("until=text needs a pattern of 1 to %d bytes of text", MaxPattern), "pass the text to wait for")
-	}
-	expr := req.Pattern
-	if !req.Regex {
-		expr = regexp.QuoteMeta(expr)
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return refuse("the pattern is not a regular expression of RE2: "+oneLine(err.Error()), "correct it, or pass regex=false")
-	}
-	c.pattern = re
-	return c, nil
+	var err error
+	c.pattern, err = compilePattern("wait", req.Pattern, req.Regex)
+	return c, err
 }
 
 // waitSessions waits for all targets at once. A session that matches, or ends,

@@ -133,6 +133,9 @@ func (a *app) readCommand() *cobra.Command {
 	f.IntVar(&r.MaxLines, "lines", 0, "most lines (default 200)")
 	f.IntVar(&r.MaxChars, "max-chars", 0, "most characters (default 32768)")
 	f.BoolVar(&raw, "raw", false, "leave nothing out of long output but by --lines and --max-chars")
+	f.StringVar(&r.Pattern, "pattern", "", "only the lines that hold this text")
+	f.BoolVar(&r.Regex, "regex", false, "the pattern is a regular expression (RE2)")
+	f.IntVar(&r.Context, "context", 0, "how many lines to show around each that holds the pattern")
 	return a.withJSON(cmd)
 }
 
