@@ -83,12 +83,15 @@ func (s *session) contents(w *api.WindowedCoordRange, styles bool) []*api.LineCo
 				cells, soft = cells[:limit], true
 			}
 		}
-		if length := int(w.GetColumns().GetLength()); length > 0 {
-			cells, soft = columnsOf(cells, int(w.GetColumns().GetLocation()), length)
-		}
+		left := 0
 		if y == start.GetY() {
-			cells = cells[min(int(start.GetX()), len(cells)):]
+			left = int(start.GetX())
 		}
+		if at, length := int(w.GetColumns().GetLocation()), int(w.GetColumns().GetLength()); length > 0 {
+			cells, soft = columnsOf(cells, at, length)
+			left = max(left-at, 0)
+		}
+		cells = cells[min(left, len(cells)):]
 		list = append(list, lineContents(cells, soft, styles))
 	}
 	return list

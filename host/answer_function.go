@@ -36,7 +36,9 @@ var functions = map[string]function{
 	}},
 	"iterm2.set_title": {on: []string{"tab", "window"}, arguments: []string{"title"}, call: func(h *server, id string, call invocation) (any, bool) {
 		var title string
-		return nil, call.get("title", &title) && h.retitle(id, title)
+		ok := call.get("title", &title) && h.retitle(id, title)
+		h.lookAtObjects()
+		return nil, ok
 	}},
 }
 

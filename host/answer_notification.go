@@ -11,7 +11,7 @@ import (
 var aboutSessions = []api.NotificationType{
 	api.NotificationType_NOTIFY_ON_SCREEN_UPDATE,
 	api.NotificationType_NOTIFY_ON_PROMPT,
-	api.NotificationType_NOTIFY_ON_KEYSTROKE, // nobody types at this host's own keyboard: never told
+	api.NotificationType_NOTIFY_ON_KEYSTROKE, // of people who attached
 	api.NotificationType_KEYSTROKE_FILTER,
 	api.NotificationType_NOTIFY_ON_CUSTOM_ESCAPE_SEQUENCE,
 }
@@ -23,7 +23,6 @@ var generalKinds = []api.NotificationType{
 	api.NotificationType_NOTIFY_ON_LAYOUT_CHANGE,
 	api.NotificationType_NOTIFY_ON_FOCUS_CHANGE,
 	api.NotificationType_NOTIFY_ON_BROADCAST_CHANGE,
-	api.NotificationType_NOTIFY_ON_PROFILE_CHANGE, // profiles do not change: never told
 }
 
 // notification subscribes and unsubscribes. A subscription stands when it is answered.
@@ -49,6 +48,14 @@ func notification(c *client, in *api.NotificationRequest) (*api.NotificationResp
 		if !c.host.monitored(&s, in.GetVariableMonitorRequest()) {
 			return answer(api.NotificationResponse_INVALID_IDENTIFIER)
 		}
+	case s.kind == api.NotificationType_NOTIFY_ON_PROFILE_CHANGE:
+		// The official client names the profile as the session when it unsubscribes.
+		if s.session = in.GetProfileChangeRequest().GetGuid(); s.session == "" {
+			s.session = in.GetSession()
+		}
+		if !c.host.hasProfile(s.session) {
+			return answer(api.NotificationResponse_INVALID_IDENTIFIER)
+		}
 	case s.kind == api.NotificationType_NOTIFY_ON_SERVER_ORIGINATED_RPC:
 		return answer(c.host.calls.register(c, in.GetRpcRegistrationRequest(), in.GetSubscribe()))
 	default:
@@ -63,20 +70,24 @@ func notification(c *client, in *api.NotificationRequest) (*api.NotificationResp
 			wanted = 1 << api.PromptMonitorMode_PROMPT
 		}
 	}
-	status, err := c.subscribe(s, wanted, in.GetSubscribe())
+	patterns, ok := patternsOf(in)
+	if !ok {
+		return answer(api.NotificationResponse_REQUEST_MALFORMED)
+	}
+	status, err := c.subscribe(s, wanted, in.GetSubscribe(), patterns)
 	if err != nil {
 		return nil, err
 	}
-	if status == api.NotificationResponse_OK && s.scope == api.VariableScope_SESSION {
-		c.host.hub.recount()
-		if in.GetSubscribe() {
+	if status == api.NotificationResponse_OK && s.scope != 0 {
+		c.host.watchAnew()
+		if s.scope == api.VariableScope_SESSION && in.GetSubscribe() {
 			c.host.remember(s)
 		}
 	}
 	return answer(status)
 }
 
-func (c *client) subscribe(s subscription, wanted modes, on bool) (api.NotificationResponse_Status, error) {
+func (c *client) subscribe(s subscription, wanted modes, on bool, patterns []*api.KeystrokePattern) (api.NotificationResponse_Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, has := c.subscriptions[s]
@@ -89,8 +100,12 @@ func (c *client) subscribe(s subscription, wanted modes, on bool) (api.Notificat
 		}
 	case on:
 		c.subscriptions[s] = wanted
+		if len(patterns) > 0 {
+			c.patterns[s] = patterns
+		}
 	case has:
 		delete(c.subscriptions, s)
+		delete(c.patterns, s)
 	default:
 		return api.NotificationResponse_NOT_SUBSCRIBED, nil
 	}

@@ -139,17 +139,28 @@ func setProperty(c *client, in *api.SetPropertyRequest) (*api.SetPropertyRespons
 // properties are a profile's, as JSON by key.
 func (p profile) properties() map[string]string {
 	return map[string]string{
-		"Name":              encode(p.Name),
-		"Guid":              encode(p.guid()),
-		"Custom Command":    encode("Custom Shell"),
-		"Command":           encode(p.Shell),
-		"Custom Directory":  encode("No"),
-		"Working Directory": encode(""),
-		"Rows":              encode(defaultRows),
-		"Columns":           encode(defaultColumns),
-		"Scrollback Lines":  encode(defaultScrollback),
-		"Terminal Type":     encode("xterm-256color"),
+		"Name":                  encode(p.Name),
+		"Guid":                  encode(p.guid()),
+		"Custom Command":        encode("Custom Shell"),
+		"Command":               encode(p.Shell),
+		"Custom Directory":      encode("No"),
+		"Working Directory":     encode(""),
+		"Rows":                  encode(defaultRows),
+		"Columns":               encode(defaultColumns),
+		"Scrollback Lines":      encode(defaultScrollback),
+		"Unlimited Scrollback":  encode(false),
+		"Terminal Type":         encode("xterm-256color"),
+		"Character Encoding":    encode(4), // UTF-8, by the number that macOS gives it
+		"Close Sessions On End": encode(true),
+		"Default Bookmark":      encode(yesNo(p.Name == defaultProfile)),
 	}
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "Yes"
+	}
+	return "No"
 }
 
 // listed picks the properties with the wanted keys, all for none, in order.
@@ -176,7 +187,7 @@ func listProfiles(c *client, in *api.ListProfilesRequest) (*api.ListProfilesResp
 			continue
 		}
 		out.Profiles = append(out.Profiles, &api.ListProfilesResponse_Profile{
-			Properties: listed(p.properties(), in.GetProperties()),
+			Properties: listed(c.host.profileProperties(p), in.GetProperties()),
 		})
 	}
 	return out, nil
@@ -187,7 +198,7 @@ func getProfileProperty(c *client, in *api.GetProfilePropertyRequest) (*api.GetP
 	if !ok {
 		return &api.GetProfilePropertyResponse{Status: api.GetProfilePropertyResponse_SESSION_NOT_FOUND.Enum()}, nil
 	}
-	properties := s.profile.properties()
+	properties := c.host.profileProperties(s.profile)
 	columns, rows := s.facts.size()
 	properties["Columns"], properties["Rows"] = encode(columns), encode(rows)
 	if name := s.facts.label(); name != "" {
@@ -206,40 +217,36 @@ func getProfileProperty(c *client, in *api.GetProfilePropertyRequest) (*api.GetP
 // maxProperties bounds the profile properties that clients keep at a session.
 const maxProperties = 512
 
-// setProfileProperty keeps properties of one session. Name is its name; the
-// others are remembered and have no effect: nothing is drawn here.
+// setProfileProperty gives properties to one session, or to profiles. Of a
+// session, Name is its name; the others are remembered and have no effect:
+// nothing is drawn here.
 func setProfileProperty(c *client, in *api.SetProfilePropertyRequest) (*api.SetProfilePropertyResponse, error) {
 	answer := func(status api.SetProfilePropertyResponse_Status) (*api.SetProfilePropertyResponse, error) {
 		return &api.SetProfilePropertyResponse{Status: status.Enum()}, nil
 	}
-	if in.GetGuidList() != nil {
-		return answer(api.SetProfilePropertyResponse_BAD_GUID) // profiles are found, not kept
+	properties, ok := assignments(in)
+	if !ok {
+		return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
+	}
+	if list := in.GetGuidList(); list != nil {
+		return answer(c.host.changeProfiles(list.GetGuids(), properties))
 	}
 	targets := c.host.chosen(in.GetSession())
 	if len(targets) == 0 {
 		return answer(api.SetProfilePropertyResponse_SESSION_NOT_FOUND)
 	}
-	assignments := in.GetAssignments()
-	if in.Key != nil {
-		assignments = append(assignments, &api.SetProfilePropertyRequest_Assignment{Key: in.Key, JsonValue: in.JsonValue})
-	}
 	name, named := "", false
-	for _, a := range assignments {
-		if !json.Valid([]byte(a.GetJsonValue())) || len(a.GetKey())+len(a.GetJsonValue()) > 64<<10 {
+	if value, has := properties["Name"]; has {
+		if named = strictly([]byte(value), &name); !named {
 			return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
 		}
-		if a.GetKey() == "Name" {
-			if json.Unmarshal([]byte(a.GetJsonValue()), &name) != nil {
-				return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
-			}
-			named = true
-		}
+		delete(properties, "Name")
 	}
 	for _, s := range targets {
 		s.facts.mu.Lock()
-		for _, a := range assignments {
-			if _, has := s.facts.properties[a.GetKey()]; a.GetKey() != "Name" && (has || len(s.facts.properties) < maxProperties) {
-				s.facts.properties[a.GetKey()] = a.GetJsonValue()
+		for key, value := range properties {
+			if _, has := s.facts.properties[key]; has || len(s.facts.properties) < maxProperties {
+				s.facts.properties[key] = value
 			}
 		}
 		s.facts.mu.Unlock()
@@ -248,36 +255,4 @@ func setProfileProperty(c *client, in *api.SetProfilePropertyRequest) (*api.SetP
 		}
 	}
 	return answer(api.SetProfilePropertyResponse_OK)
-}
-
-// preferences answers with the default profile; no preference is set.
-func preferences(c *client, in *api.PreferencesRequest) (*api.PreferencesResponse, error) {
-	out := &api.PreferencesResponse{}
-	for _, r := range in.GetRequests() {
-		result := &api.PreferencesResponse_Result{}
-		switch r.GetRequest().(type) {
-		case *api.PreferencesRequest_Request_GetDefaultProfileRequest:
-			guid := profile{Name: defaultProfile}.guid()
-			result.Result = &api.PreferencesResponse_Result_GetDefaultProfileResult_{
-				GetDefaultProfileResult: &api.PreferencesResponse_Result_GetDefaultProfileResult{Guid: &guid},
-			}
-		case *api.PreferencesRequest_Request_GetPreferenceRequest:
-			result.Result = &api.PreferencesResponse_Result_GetPreferenceResult_{
-				GetPreferenceResult: &api.PreferencesResponse_Result_GetPreferenceResult{},
-			}
-		}
-		out.Results = append(out.Results, result)
-	}
-	return out, nil
-}
-
-// tmux: this host has no tmux connections.
-func tmux(_ *client, in *api.TmuxRequest) (*api.TmuxResponse, error) {
-	if in.GetListConnections() != nil {
-		return &api.TmuxResponse{
-			Status:  api.TmuxResponse_OK.Enum(),
-			Payload: &api.TmuxResponse_ListConnections_{ListConnections: &api.TmuxResponse_ListConnections{}},
-		}, nil
-	}
-	return &api.TmuxResponse{Status: api.TmuxResponse_INVALID_CONNECTION_ID.Enum()}, nil
 }

@@ -156,15 +156,15 @@ func (h *server) scopeOf(scope api.VariableScope, id string, user map[string]str
 			changed := orNull(user[name]) != value && setUser(user, name, value)
 			h.mu.Unlock()
 			if changed {
-				h.tellVariable(scope, id, name, value)
+				h.tellObject(objectVariable{scope, id, name}, value)
 			}
 		},
 	}
 }
 
 var scopeNames = map[api.VariableScope][]string{
-	api.VariableScope_TAB:    {"id", "title", "titleOverride"},
-	api.VariableScope_WINDOW: {"id", "title", "titleOverride", "number", "style", "isHotkeyWindow", "frame"},
+	api.VariableScope_TAB:    {"id", "title", "titleOverride", "titleOverrideFormat"},
+	api.VariableScope_WINDOW: {"id", "title", "titleOverride", "titleOverrideFormat", "number", "style", "isHotkeyWindow", "frame"},
 	api.VariableScope_APP:    {"pid", "localhostName", "effectiveTheme", "termpilot.version", "termpilot.protocol"},
 }
 

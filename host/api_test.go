@@ -118,7 +118,7 @@ func TestGarbageDoesNoHarm(t *testing.T) { // HOST-71, HOST-72
 			t.Fatal(err)
 		}
 	}
-	if got := c.call(&api.ScreenshotRequest{}).GetError(); got == "" {
+	if got := c.call(&api.ClientOriginatedMessage{}).GetError(); got == "" {
 		t.Error("an unknown request got no error text")
 	}
 	big := h.connect()

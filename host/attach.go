@@ -198,6 +198,7 @@ func (s *session) paint(conn net.Conn, v *viewer) {
 
 // readViewer takes what a person does, until they leave.
 func (h *server) readViewer(conn net.Conn, s *session) {
+	keys := &keyboard{}
 	for {
 		kind, payload, err := readFrame(conn)
 		if err != nil {
@@ -205,7 +206,7 @@ func (h *server) readViewer(conn net.Conn, s *session) {
 		}
 		switch kind {
 		case frameInput:
-			s.send(payload)
+			s.press(keys, payload)
 		case frameResize:
 			if len(payload) == 4 {
 				h.resizeFor(s, int(binary.BigEndian.Uint16(payload)), int(binary.BigEndian.Uint16(payload[2:])))

@@ -33,6 +33,7 @@ type client struct {
 
 	mu            sync.Mutex
 	subscriptions map[subscription]modes
+	patterns      map[subscription][]*api.KeystrokePattern // keys that it keeps from sessions
 	transaction   bool
 }
 
@@ -50,7 +51,7 @@ func (h *server) serveConn(conn *net.UnixConn, admits func(cookie string) bool) 
 	}
 	c := &client{
 		host: h, out: newOutbox(func() { _ = ws.Close() }), slow: make(chan struct{}, maxSlow),
-		subscriptions: map[subscription]modes{},
+		subscriptions: map[subscription]modes{}, patterns: map[subscription][]*api.KeystrokePattern{},
 	}
 	wire.idle = c.out.wake // answers to requests that came together go out together
 	h.hub.add(c)

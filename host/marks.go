@@ -41,6 +41,9 @@ func newMarks(nonce string) marks {
 // osc handles an operating system command at its exact place in the stream.
 // It is called by the emulator inside Write, so the session's lock is held.
 func (s *session) osc(command int, payload []byte) {
+	if command == 1337 && s.tellCustom(payload) {
+		return
+	}
 	mark, ok := shellint.Parse(command, payload)
 	if !ok {
 		return
@@ -230,6 +233,9 @@ func (s *session) locate(handle uint64) (point, bool) {
 func (s *session) followErasure() {
 	before := s.marks.history
 	s.marks.history = s.term.History()
+	if s.marks.history < before {
+		s.selected = nil // rows are numbered anew
+	}
 	p := s.marks.machine.Last()
 	if p.State != terminal.Running || p.OutputStart == 0 || s.marks.first[p.OutputStart].moved ||
 		s.term.Fate(s.marks.pins[p.OutputStart]) != vt.Erased {

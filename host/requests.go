@@ -29,6 +29,7 @@ func init() {
 		101: quick(getPrompt),
 		102: quick(transaction),
 		103: quick(notification),
+		104: quick(registerTool),
 		105: quick(setProfileProperty),
 		106: quick(listSessions),
 		107: quick(sendText),
@@ -46,9 +47,13 @@ func init() {
 		123: quick(getBroadcastDomains),
 		124: quick(tmux),
 		126: quick(preferences),
+		127: quick(colorPreset),
+		128: quick(selectionRequest),
+		129: quick(statusBarComponent),
 		131: slow(closeThings),
 		132: late(invokeFunction),
 		133: quick(listPrompts),
+		134: quick(screenshot),
 	}
 }
 

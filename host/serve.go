@@ -73,8 +73,8 @@ func Serve(ctx context.Context, o Options) error {
 
 	h := &server{
 		options: o, env: o.Env, log: o.Log, started: time.Now(), stop: make(chan struct{}, 1),
-		hub:      hub{clients: map[*client]struct{}{}},
-		calls:    newCalls(),
+		hub:   hub{clients: map[*client]struct{}{}},
+		calls: newCalls(), objects: objects{told: map[objectVariable]string{}}, changed: profileChanges{}, preferences: map[string]string{},
 		chunks:   sync.Pool{New: func() any { return new([chunk]byte) }},
 		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{},
 	}
@@ -201,6 +201,7 @@ func (h *server) housekeep(ctx context.Context, conns *connections) {
 				s.lookIfMoved()
 			}
 		}
+		h.lookAtObjects()
 		if len(live) > 0 || conns.count() > 0 {
 			idleSince = time.Now()
 		}

@@ -38,21 +38,24 @@ type server struct {
 	log     *slog.Logger
 	hub     hub
 	calls   calls
+	objects objects
 	started time.Time
 	suite   *suite
 	stop    chan struct{} // takes one value when the end is asked for
 	wg      sync.WaitGroup
 	chunks  sync.Pool // of *[chunk]byte, for sessions that print much
 
-	mu         sync.Mutex
-	sessions   map[string]*session // that live
-	opening    int                 // sessions that are being started
-	order      []*session          // as they were made
-	ended      []*session          // the oldest first
-	layout     *layout
-	user       map[string]string // user.* variables of the application
-	broadcasts [][]string
-	closing    bool
+	mu          sync.Mutex
+	sessions    map[string]*session // that live
+	opening     int                 // sessions that are being started
+	order       []*session          // as they were made
+	ended       []*session          // the oldest first
+	layout      *layout
+	user        map[string]string // user.* variables of the application
+	changed     profileChanges
+	preferences map[string]string // as JSON
+	broadcasts  [][]string
+	closing     bool
 }
 
 // request says what session to make.
@@ -110,6 +113,7 @@ func (h *server) open(r request) (*session, error) {
 
 // start starts the program of a session that nobody knows yet.
 func (h *server) start(r request) (*session, error) {
+	r = h.withProfile(r)
 	s := &session{
 		host: h, id: newID(), profile: r.profile,
 		input: newInput(), exited: make(chan struct{}), done: make(chan struct{}),

@@ -50,6 +50,7 @@ type session struct {
 	shown      uint64 // the generation that clients were last told of
 	update     *time.Timer
 	release    *time.Timer
+	selected   []*api.SubSelection
 	told       map[string]string // watched variables as last told
 	looking    *time.Timer
 	looked     time.Time    // when the watched job variables were last looked at
@@ -299,6 +300,9 @@ func (s *session) resize(columns, rows int) error {
 	}
 	if err := s.device.resize(columns, rows); err != nil {
 		return err
+	}
+	if c, _ := s.term.Size(); c != columns {
+		s.selected = nil // rows are numbered anew
 	}
 	s.term.Resize(columns, rows)
 	s.facts.mu.Lock()

@@ -9,7 +9,7 @@ import (
 )
 
 // subscription names what a client wants to be told. Session is an id, "all",
-// or "" for kinds that are not about sessions; scope, name and identifier are
+// or "" for kinds that are not about sessions, and a profile's id for its changes; scope, name and identifier are
 // those of a variable.
 type subscription struct {
 	kind    api.NotificationType
@@ -33,6 +33,7 @@ type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
 	watches atomic.Pointer[map[string][]string] // session or "all" → monitored variables
+	others  atomic.Pointer[[]objectVariable]    // monitored ones of tabs, windows and the application
 }
 
 func (h *hub) add(c *client) {
@@ -125,14 +126,27 @@ func (h *hub) watched(session string) []string {
 	return slices.Compact(names)
 }
 
+// objects lists the variables of tabs, windows and the application that
+// anybody monitors.
+func (h *hub) objects() []objectVariable {
+	if others := h.others.Load(); others != nil {
+		return *others
+	}
+	return nil
+}
+
 // recount makes the list of watched variables anew, after subscriptions changed.
 func (h *hub) recount() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	watches := map[string][]string{}
+	var others []objectVariable
 	for c := range h.clients {
 		c.mu.Lock()
 		for s := range c.subscriptions {
+			if o := (objectVariable{s.scope, s.session, s.name}); s.scope > api.VariableScope_SESSION && !slices.Contains(others, o) {
+				others = append(others, o)
+			}
 			if s.scope == api.VariableScope_SESSION && !slices.Contains(watches[s.session], s.name) {
 				watches[s.session] = append(watches[s.session], s.name)
 			}
@@ -140,6 +154,7 @@ func (h *hub) recount() {
 		c.mu.Unlock()
 	}
 	h.watches.Store(&watches)
+	h.others.Store(&others)
 }
 
 // general wants a kind of event that is not about one session.
@@ -195,6 +210,7 @@ func (c *client) forget(session string) {
 	for s := range c.subscriptions {
 		if s.session == session && session != everySession {
 			delete(c.subscriptions, s)
+			delete(c.patterns, s)
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"termpilot/shellint"
+	"termpilot/vt"
 )
 
 // sessionVariables are the variables of a session, by name. A function returns
@@ -51,13 +53,29 @@ func init() {
 		"creationTimeString":     func(s *session) any { return s.facts.created.Format(time.RFC3339) },
 		"sshIntegrationLevel":    func(*session) any { return 0 },
 		nicknameVariable:         func(s *session) any { return textOrNil(s.facts.label()) },
-		"termpilot.marks":        func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.marksState() },
-		"termpilot.prompt":       func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return raw(s.promptView()) },
-		"termpilot.cursor_keys":  func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return s.cursorKeys() },
+		"isBroadcastSource":      func(s *session) any { return bit(len(s.host.withBroadcast(s)) > 1) },
+		"badge":                  func(s *session) any { return s.badge() },
 		"termpilot.exit":         func(s *session) any { return raw(s.facts.ended()) },
 		"termpilot.survivors":    func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return raw(s.facts.survivors) },
 	}
+	for name, f := range drawnVariables {
+		sessionVariables[name] = func(s *session) any { s.mu.Lock(); defer s.mu.Unlock(); return f(s) }
+	}
 }
+
+// drawnVariables are those that follow from what was drawn. mu is held.
+var drawnVariables = map[string]func(*session) any{
+	"selection":             func(s *session) any { return textOrNil(s.selectionText()) },
+	"selectionLength":       func(s *session) any { return utf8.RuneCountInString(s.selectionText()) },
+	"mouseReportingMode":    func(s *session) any { return mouseModes[s.term.Modes().Mouse] },
+	"applicationKeypad":     func(s *session) any { return bit(s.term.Modes().ApplicationKeypad) },
+	"termpilot.marks":       func(s *session) any { return s.marksState() },
+	"termpilot.prompt":      func(s *session) any { return raw(s.promptView()) },
+	"termpilot.cursor_keys": func(s *session) any { return s.cursorKeys() },
+}
+
+// mouseModes are the API's numbers for the reports that a program asked for.
+var mouseModes = map[vt.Mouse]int{vt.MouseOff: -1, vt.MouseX10: 0, vt.MouseNormal: 0, vt.MouseButton: 2, vt.MouseAny: 3}
 
 // appVariables are the variables of the application.
 var appVariables = map[string]func(*server) any{
@@ -174,6 +192,15 @@ func (s *session) cursorKeys() string {
 		return "application"
 	}
 	return "normal"
+}
+
+// badge is the text that a client gave as the session's badge.
+func (s *session) badge() any {
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	text := ""
+	strictly([]byte(s.facts.properties["Badge Text"]), &text)
+	return textOrNil(text)
 }
 
 func (s *session) titleOrNil() any {

@@ -103,13 +103,10 @@ func (s *session) lookIfMoved() {
 
 // variableLocked is variable for a caller that holds mu.
 func (s *session) variableLocked(name string) string {
+	if f, ok := drawnVariables[name]; ok {
+		return encode(f(s))
+	}
 	switch name {
-	case "termpilot.marks":
-		return encode(s.marksState())
-	case "termpilot.prompt":
-		return encode(raw(s.promptView()))
-	case "termpilot.cursor_keys":
-		return encode(s.cursorKeys())
 	case "path", "hostname", "username":
 		return encode(textOrNil(s.whereLocked(name)))
 	}
