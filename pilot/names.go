@@ -186,3 +186,36 @@ func (p *Pilot) setNameNews(list []named) {
 }
 
 const newsFile = "names.json"
+
+// Named returns the id of the live session that a person means by word: its
+// exact id or, in whatever case, its whole name. Tools take ids alone. A word
+// that names no session comes back as it is: what is done with it then says what
+// is wrong. InvalidArgument when several sessions have the name.
+func (p *Pilot) Named(ctx context.Context, word string) (string, error) {
+	var found []terminal.Session
+	for _, a := range askAll(ctx, p.backends) {
+		for _, s := range a.sessions {
+			switch {
+			case !p.mayTouch(s.ID):
+			case string(s.ID) == word:
+				return word, nil
+			case word != "" && strings.EqualFold(s.Name, word):
+				found = append(found, s)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return word, nil
+	case 1:
+		return string(found[0].ID), nil
+	}
+	which := make([]string, len(found))
+	for i, s := range found {
+		which[i] = string(s.ID) + " (" + oneLine(s.Job) + " in " + oneLine(s.Cwd) + ")"
+	}
+	return "", &fault.Error{
+		Op: "find session", Code: fault.InvalidArgument, Detail: count(len(found), "session") + " have the name " + oneLine(word),
+		Hint: "name one by its id: " + strings.Join(which, ", "),
+	}
+}

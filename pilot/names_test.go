@@ -243,3 +243,24 @@ func TestAServerThatNamesForTooLongIsNotWaitedForForever(t *testing.T) { // NAME
 		}
 	})
 }
+
+func TestAPersonMayNameASession(t *testing.T) { // NAME-8
+	onWith(t, terminaltest.Options{}, Options{Allow: []terminal.ID{"fake-1", "fake-2", "fake-3", "fake-4"}}, func(b bench) {
+		for _, name := range []string{"build", "twin", "Twin", "hidden"} {
+			if _, err := b.f.Open(b.t.Context(), terminal.OpenSpec{Name: name}); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		for word, want := range map[string]string{
+			"fake-1": "fake-1", "build": "fake-2", "BUILD": "fake-2", "buil": "buil", "": "", "fake-": "fake-", "w1": "w1", "hidden": "hidden", "fake-5": "fake-5",
+		} {
+			if got, err := b.Named(b.t.Context(), word); got != want || err != nil {
+				b.t.Errorf("%q: got %q, %v, want %q", word, got, err, want)
+			}
+		}
+		_, err := b.Named(b.t.Context(), "twin")
+		if !errors.Is(err, fault.InvalidArgument) || !strings.Contains(fault.HintOf(err), "fake-3 (bash in /home/user), fake-4 (bash in /home/user)") {
+			b.t.Errorf("got %v, hint %q", err, fault.HintOf(err))
+		}
+	})
+}

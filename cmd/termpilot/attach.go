@@ -27,7 +27,7 @@ func (a *app) attachCommand() *cobra.Command {
 		Long: "Join this terminal to a session of the host.\n\n" +
 			"What you type goes to the session, and what it shows comes here, until you press Ctrl-\\ or the session ends.\n" +
 			"Several people, and a client, may share a session. Without an argument it is the only session.",
-		Example: "  termpilot attach\n  termpilot attach ID",
+		Example: "  termpilot attach\n  termpilot attach acorn",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, inOK := a.in.(*os.File)
@@ -46,20 +46,17 @@ func (a *app) attachCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&keepSize, "keep-size", false, "leave the session's size as it is")
-	return cmd
+	return a.completesSession(cmd, 0)
 }
 
 // attachable returns the session of the host that args name, or the only one.
 func (a *app) attachable(ctx context.Context, args []string) (string, error) {
-	if len(args) > 0 {
-		return args[0], nil
-	}
 	d, err := a.deck(settings{backends: []string{"host"}})
 	if err != nil {
 		return "", err
 	}
 	defer d.close()
-	return only(ctx, d.pilot, nil)
+	return only(ctx, d.pilot, args)
 }
 
 // attach puts the terminal into raw mode for the time of the visit, and leaves

@@ -51,9 +51,9 @@ func exitCode(err error) int {
 		return o.code
 	}
 	switch fault.CodeOf(err) {
-	case fault.NotReady, fault.Busy, fault.NoIntegration, fault.Unverified, fault.Blocked, fault.NotAllowed, fault.Refused:
+	case fault.NotReady, fault.Busy, fault.NoIntegration, fault.Unverified, fault.Blocked, fault.NotAllowed, fault.NameTaken, fault.Refused:
 		return exitRefused
-	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.NoCurrentSession:
+	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.TabNotFound, fault.NoCurrentSession:
 		return exitGone
 	case fault.Deadline:
 		return exitTimeout

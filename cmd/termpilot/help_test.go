@@ -60,8 +60,8 @@ func TestEveryFlagIsExplained(t *testing.T) { // CLI-4
 
 func TestDataCommandsOfferJSON(t *testing.T) { // CLI-6
 	want := []string{
-		"call", "tools", "sessions", "read", "run", "send", "host start", "host status",
-		"shell check", "shell install", "shell uninstall",
+		"call", "tools", "sessions", "read", "run", "send", "keys", "host start", "host status", "host env",
+		"new", "tab", "split", "focus", "resize", "rename", "profiles", "doctor", "shell check", "shell install", "shell uninstall",
 	}
 	for path, cmd := range commands() {
 		_, name, _ := strings.Cut(path, " ")

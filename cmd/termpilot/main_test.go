@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TERMPILOT_HOME", filepath.Join(home, "tp"))
 			env.Setenv("SHELL", "/bin/bash")
 			env.Setenv("TERM", "xterm-256color")
+			env.Setenv("WORD", "here")
 			env.Vars = append(env.Vars, fastExit)
 			env.Defer(func() {
 				if err := clearAway(home, env.Vars); err != nil {
@@ -58,6 +59,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit":    exit,
 			"session": session,
+			"id":      idOf,
 			"mode":    mode,
 		},
 	})
@@ -104,6 +106,14 @@ func session(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(ts.Exec("termpilot", "call", "wait_session", "session_ids="+id, "until=prompt", "timeout_seconds=20"))
 	ts.Setenv(args[0], id)
+}
+
+// id VARIABLE FILE: puts the id that a command printed into the variable.
+func idOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: id VARIABLE FILE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
 // mode PERMISSIONS FILE: the file has these permissions.

@@ -89,7 +89,8 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetHelpCommand(a.helpCommand(root))
 	root.AddCommand(
 		a.demoCommand(), serve, a.callCommand(), a.toolsCommand(),
-		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(),
+		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(), a.keysCommand(),
+		a.newCommand(), a.tabCommand(), a.splitCommand(), a.focusCommand(), a.resizeCommand(), a.renameCommand(), a.profilesCommand(),
 		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.doctorCommand(), a.completionCommand(),
 	)
 	return root

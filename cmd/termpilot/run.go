@@ -36,7 +36,7 @@ func (a *app) runCommand() *cobra.Command {
 			"Exit codes: 0 the command's was 0, 1 it was another or is not known, 3 the time was over,\n" +
 			"4 the session ended, 5 it goes on or waits for input, 7 refused.",
 		Example: "  termpilot run -- git status\n" +
-			"  termpilot run --session ID --timeout 5m -- 'make test | tail'",
+			"  termpilot run --session acorn --timeout 5m -- 'make test | tail'",
 		Args:                  cobra.MinimumNArgs(1),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +72,9 @@ func (a *app) runCommand() *cobra.Command {
 	flags.BoolVar(&r.Force, "force", false, "run it although it looks destructive")
 	flags.IntVar(&r.MaxChars, "max-chars", 0, "most characters of output (default 32768)")
 	flags.BoolVar(&f.raw, "raw", false, "leave nothing out of long output but by --max-chars")
+	_ = cmd.RegisterFlagCompletionFunc("session", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.sessionWords(cmd.Context()), cobra.ShellCompDirectiveNoFileComp
+	}) // it fails only for a flag that is not there
 	return a.withJSON(cmd)
 }
 
@@ -79,8 +82,12 @@ func (a *app) runCommand() *cobra.Command {
 // what came of it and returns the outcome.
 func (a *app) runIn(ctx context.Context, d *deck, f runFlags, r pilot.RunRequest) error {
 	var own pilot.SessionInfo
-	if r.SessionID = f.session; f.session == "" {
-		var err error
+	var err error
+	if f.session != "" {
+		if r.SessionID, err = d.pilot.Named(ctx, f.session); err != nil {
+			return err
+		}
+	} else {
 		if own, err = openReady(ctx, d.pilot, f); err != nil {
 			return errors.Join(err, d.end(ctx, own))
 		}

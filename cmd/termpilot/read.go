@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"termpilot/pilot"
+)
+
+func (a *app) readCommand() *cobra.Command {
+	var s settings
+	var r pilot.ReadRequest
+	var source string
+	var raw bool
+	cmd := &cobra.Command{
+		Use:   "read [SESSION]",
+		Short: "Print the text of a session",
+		Example: "  termpilot read ID\n" +
+			"  termpilot read ID --source command\n" +
+			"  termpilot read ID --source since --cursor CURSOR",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			if r.SessionID, err = only(cmd.Context(), d.pilot, args); err != nil {
+				return err
+			}
+			r.Source, r.Reduce = pilot.Source(source), !raw
+			result, err := d.pilot.Read(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(result)
+			}
+			if err := a.printText(result.Content); err != nil {
+				return err
+			}
+			if result.TruncatedHead {
+				a.note("the first lines are no longer kept by the terminal")
+			}
+			if result.Omitted.Lines > 0 {
+				a.note("%d lines left out; see --lines, --max-chars and --raw", result.Omitted.Lines)
+			}
+			return nil
+		},
+	}
+	s.flags(cmd)
+	s.maskFlag(cmd)
+	f := cmd.Flags()
+	f.StringVar(&source, "source", "screen", "screen, history, all, since or command")
+	f.StringVar(&r.Cursor, "cursor", "", "for --source since: where the last read ended")
+	f.StringVar(&r.RunID, "run", "", "for --source command: the run; otherwise the last command")
+	f.IntVar(&r.MaxLines, "lines", 0, "most lines (default 200)")
+	f.IntVar(&r.MaxChars, "max-chars", 0, "most characters (default 32768)")
+	f.BoolVar(&raw, "raw", false, "leave nothing out of long output but by --lines and --max-chars")
+	f.StringVar(&r.Pattern, "pattern", "", "only the lines that hold this text")
+	f.BoolVar(&r.Regex, "regex", false, "the pattern is a regular expression (RE2)")
+	f.IntVar(&r.Context, "context", 0, "how many lines to show around each that holds the pattern")
+	return a.completesSession(a.withJSON(cmd), 0)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"termpilot/fault"
+	"termpilot/pilot"
+)
+
+func (a *app) sendCommand() *cobra.Command {
+	var s settings
+	var paste bool
+	cmd := &cobra.Command{
+		Use:   "send SESSION [TEXT]",
+		Short: "Type text into a session",
+		Long: "Type text into a session.\n\n" +
+			"Text is typed exactly as given: no newline is added. Without it, what standard input holds is typed, which keeps\n" +
+			"it out of the list of processes. To press Enter use termpilot keys.",
+		Example: "  termpilot send acorn 'yes'\n" +
+			"  termpilot send acorn --paste < notes.txt",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := a.textOf(args[1:])
+			if err != nil {
+				return err
+			}
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			id, err := d.pilot.Named(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			result, err := d.pilot.SendText(cmd.Context(), id, text, paste)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(result)
+			}
+			if paste && !result.Pasted {
+				a.note("the program takes no pastes: it was typed")
+			}
+			return nil
+		},
+	}
+	s.flags(cmd)
+	cmd.Flags().BoolVar(&paste, "paste", false, "send the text as one paste, where the program takes pastes")
+	return a.completesSession(a.withJSON(cmd), 0)
+}
+
+// textOf is the text to send: the argument, or else the standard input.
+func (a *app) textOf(args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	if a.interactive() {
+		return "", usage(errors.New("nothing to send: give text, or standard input that is no terminal"))
+	}
+	data, err := io.ReadAll(io.LimitReader(a.in, pilot.MaxText+1))
+	if err != nil {
+		return "", &fault.Error{Op: "send", Code: fault.InvalidArgument, Detail: "standard input cannot be read", Hint: "give the text as an argument", Err: err}
+	}
+	return string(data), nil
+}
+
+func (a *app) keysCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "keys SESSION KEY…",
+		Short: "Press keys in a session",
+		Long: "Press keys in a session.\n\n" +
+			"They are pressed in order. Keys: " + strings.Join(pilot.KeyNames(), " ") + ".",
+		Example: "  termpilot keys acorn ctrl_c\n" +
+			"  termpilot keys acorn escape up enter",
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			id, err := d.pilot.Named(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			result, err := d.pilot.SendKeys(cmd.Context(), id, args[1:])
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(result)
+			}
+			return nil
+		},
+	}
+	s.flags(cmd)
+	return a.completesSession(a.withJSON(cmd), 0)
+}
