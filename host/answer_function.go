@@ -40,6 +40,14 @@ var functions = map[string]function{
 		h.lookAtObjects()
 		return nil, ok
 	}},
+	"termpilot.type_at": {on: []string{"session"}, arguments: []string{"prompt", "text"}, call: func(h *server, id string, call invocation) (any, bool) {
+		var prompt, text string
+		s, live := h.live(id)
+		if !live || !call.get("prompt", &prompt) || !call.get("text", &text) {
+			return nil, false
+		}
+		return h.typeAt(s, prompt, text), true
+	}},
 }
 
 // refusedCall is why a function was not called, or did not return.
