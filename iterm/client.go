@@ -61,7 +61,7 @@ const (
 
 // Client is a terminal reached over the iTerm2 API. It implements
 // [terminal.Backend], [terminal.Ender], [terminal.Broadcaster],
-// [terminal.Prompter], [terminal.Keyer], [terminal.Profiler],
+// [terminal.Prompter], [terminal.Typer], [terminal.Keyer], [terminal.Profiler],
 // [terminal.Arranger] and [terminal.GroupCloser]. Its methods may be called from
 // several goroutines.
 type Client struct {
@@ -82,6 +82,7 @@ var (
 	_ terminal.Ender       = (*Client)(nil)
 	_ terminal.Broadcaster = (*Client)(nil)
 	_ terminal.Prompter    = (*Client)(nil)
+	_ terminal.Typer       = (*Client)(nil)
 	_ terminal.Keyer       = (*Client)(nil)
 	_ terminal.Profiler    = (*Client)(nil)
 	_ terminal.Arranger    = (*Client)(nil)

@@ -194,12 +194,19 @@ func askSetVariable(id terminal.ID, name, value string) *call {
 	}}
 }
 
-// askMethod calls a function of a session with one text argument.
-func askMethod(id terminal.ID, function, argument, value string) *call {
+// askMethod calls a function of a session. Names and texts of its arguments take turns.
+func askMethod(id terminal.ID, function string, arguments ...string) *call {
+	invocation := function + "("
+	for i := 0; i < len(arguments); i += 2 {
+		if i > 0 {
+			invocation += ", "
+		}
+		invocation += arguments[i] + ": " + quote(arguments[i+1])
+	}
 	return &call{request: &api.ClientOriginatedMessage{
 		Submessage: &api.ClientOriginatedMessage_InvokeFunctionRequest{InvokeFunctionRequest: &api.InvokeFunctionRequest{
 			Context:    &api.InvokeFunctionRequest_Method_{Method: &api.InvokeFunctionRequest_Method{Receiver: proto.String(string(id))}},
-			Invocation: proto.String(function + "(" + argument + ": " + quote(value) + ")"),
+			Invocation: proto.String(invocation + ")"),
 		}},
 	}}
 }

@@ -23,9 +23,7 @@ func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
 		return unknown(op, id)
 	}
 	if !utf8.Valid(text) {
-		return &fault.Error{
-			Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "the text is not UTF-8", Hint: "send valid UTF-8",
-		}
+		return notUTF8(op, id)
 	}
 	if len(text) > maxText {
 		return &fault.Error{
@@ -58,6 +56,12 @@ func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
 		return c.explain(ctx, op, id, c.notFound(ctx, l, op, id), false)
 	default:
 		return c.explain(ctx, op, id, refusal("the text was refused: "+r.GetStatus().String()), true)
+	}
+}
+
+func notUTF8(op string, id terminal.ID) error {
+	return &fault.Error{
+		Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "the text is not UTF-8", Hint: "send valid UTF-8",
 	}
 }
 

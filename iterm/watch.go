@@ -144,6 +144,12 @@ func (c *Client) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal.
 	if err != nil {
 		return nil, err
 	}
+	return c.sequence(ctx, l, id, w), nil
+}
+
+// sequence is a subscription to range over.
+func (c *Client) sequence(ctx context.Context, l *link, id terminal.ID, w *watcher) iter.Seq2[terminal.Event, error] {
+	const op = "watch"
 	leave := sync.OnceFunc(func() { l.unwatch(id, w) })
 	stop := context.AfterFunc(ctx, leave) // for a sequence that is never ranged over
 	return func(yield func(terminal.Event, error) bool) {
@@ -165,7 +171,7 @@ func (c *Client) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal.
 				return
 			}
 		}
-	}, nil
+	}
 }
 
 // watch registers w and reads the session's present, in this order, so that
@@ -234,12 +240,18 @@ func readFresh(vars *call) (p terminal.Prompt, known map[string]string, fresh bo
 		return p, nil, false, errNotFound
 	}
 	known = vars.variables()
-	live, ok := parseLivePrompt(known[varPrompt])
-	if !ok || live.ID == "" || live.Cwd == nil || live.Typed == nil || *live.Typed || promptStates[live.State] != terminal.Editing {
-		return p, known, false, nil
+	live, _ := parseLivePrompt(known[varPrompt])
+	p, fresh = live.fresh(known[varMarks])
+	return p, known, fresh, nil
+}
+
+// fresh makes a Prompt of what the host tells of one at which nothing is typed;
+// false when it is none.
+func (live livePrompt) fresh(whose string) (terminal.Prompt, bool) {
+	if live.ID == "" || live.Cwd == nil || live.Typed == nil || *live.Typed || promptStates[live.State] != terminal.Editing {
+		return terminal.Prompt{}, false
 	}
-	p = terminal.Prompt{ID: live.ID, State: terminal.Editing, Marks: marks(known[varMarks], true), Cwd: *live.Cwd}
-	return withLive(p, live), known, true, nil
+	return withLive(terminal.Prompt{ID: live.ID, State: terminal.Editing, Marks: marks(whose, true), Cwd: *live.Cwd}, live), true
 }
 
 // lingering is how long a session's screen updates are still told when nobody

@@ -326,6 +326,23 @@ type Prompter interface {
 	Prompts(ctx context.Context) (map[ID]Prompt, error)
 }
 
+// Typer is a backend that looks at a prompt and types at it in one step, so that
+// a command can be typed on the strength of what was told last. Its methods give
+// Unsupported when the terminal that is connected cannot do that.
+type Typer interface {
+	// Follow is Watch without asking: its first event tells what was told last,
+	// which may be a moment old, and only of a prompt at which TypeAt could type.
+	// Unsupported when nothing such is known.
+	Follow(ctx context.Context, id ID) (iter.Seq2[Event, error], error)
+	// TypeAt passes text to the session, as Send does, if all of this holds when
+	// the terminal takes it: the prompt is the session's last, Editing, on MarksNonce;
+	// its line is empty and nothing was sent to it; the shell that the terminal
+	// started is in the foreground, reads characters and takes bracketed pastes; and
+	// input to the session is not copied to others. typed is false, and nothing was
+	// sent, when any of it does not hold or is not known.
+	TypeAt(ctx context.Context, id ID, promptID string, text []byte) (typed bool, err error)
+}
+
 // Keyer is a backend that tells which keys a program wants.
 type Keyer interface {
 	// ApplicationCursor reports whether cursor keys are to be sent in their

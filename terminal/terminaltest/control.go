@@ -69,6 +69,12 @@ func (f *Fake) Type(id terminal.ID, text string) {
 	f.with(id, func(s *session) { s.receive([]byte(text)) })
 }
 
+// TypeBefore is Type at the moment at which the next TypeAt is under way, before
+// it looks.
+func (f *Fake) TypeBefore(id terminal.ID, text string) {
+	f.with(id, func(s *session) { f.before = func() { s.receive([]byte(text)) } })
+}
+
 // Print writes to a session's terminal from outside its programs, as a
 // background job or another user's message does.
 func (f *Fake) Print(id terminal.ID, text string) {

@@ -41,10 +41,12 @@ type Options struct {
 	TypedUnknown bool           // the backend cannot tell what is typed
 	NoPaste      bool           // shells that do not take bracketed pastes
 	Remote       bool           // sessions are of another machine: Local is false
+	NoTyper      bool           // looking and typing are two steps
 }
 
 // Fake is a terminal.Backend in memory, and a terminal.Ender, Broadcaster,
-// Prompter, Keyer, Profiler, Arranger and GroupCloser. Its methods may be called from several goroutines. NewFake makes one.
+// Prompter, Typer, Keyer, Profiler, Arranger and GroupCloser. Its methods may be
+// called from several goroutines. NewFake makes one.
 type Fake struct {
 	o Options
 
@@ -62,6 +64,7 @@ type Fake struct {
 	hangs    map[string]hang
 	fails    map[string]error
 	calls    map[string]int
+	before   func() // runs once, with the lock, before TypeAt looks
 	closed   bool
 
 	stop context.CancelFunc
@@ -74,6 +77,7 @@ var (
 	_ terminal.Ender       = (*Fake)(nil)
 	_ terminal.Broadcaster = (*Fake)(nil)
 	_ terminal.Prompter    = (*Fake)(nil)
+	_ terminal.Typer       = (*Fake)(nil)
 	_ terminal.Keyer       = (*Fake)(nil)
 	_ terminal.Profiler    = (*Fake)(nil)
 	_ terminal.Arranger    = (*Fake)(nil)
