@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"termpilot/fault"
@@ -21,8 +22,13 @@ type watcher struct {
 // watch subscribes to a session and reads the first event, which tells the
 // present. The subscription outlives ctx's end: stop ends it.
 func watch(ctx context.Context, t target) (*watcher, error) {
+	return subscribe(ctx, t, t.backend.Watch)
+}
+
+// subscribe is watch by the method Watch of a backend, or Follow.
+func subscribe(ctx context.Context, t target, to func(context.Context, terminal.ID) (iter.Seq2[terminal.Event, error], error)) (*watcher, error) {
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	seq, err := t.backend.Watch(inner, t.id())
+	seq, err := to(inner, t.id())
 	if err != nil {
 		cancel()
 		return nil, err
