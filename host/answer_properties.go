@@ -138,7 +138,7 @@ func setProperty(c *client, in *api.SetPropertyRequest) (*api.SetPropertyRespons
 
 // properties are a profile's, as JSON by key.
 func (p profile) properties() map[string]string {
-	return map[string]string{
+	properties := map[string]string{
 		"Name":                  encode(p.Name),
 		"Guid":                  encode(p.guid()),
 		"Custom Command":        encode("Custom Shell"),
@@ -154,6 +154,8 @@ func (p profile) properties() map[string]string {
 		"Close Sessions On End": encode(true),
 		"Default Bookmark":      encode(yesNo(p.Name == defaultProfile)),
 	}
+	addLooks(properties)
+	return properties
 }
 
 func yesNo(yes bool) string {

@@ -172,7 +172,7 @@ func TestChangesOfTabsWindowsAndTheApplicationAreTold(t *testing.T) { // HOST-15
 	}
 }
 
-func TestProfilesCanBeChangedForWhatIsOpenedLater(t *testing.T) { // HOST-153
+func TestProfilesCanBeChangedForWhatIsOpenedLater(t *testing.T) { // HOST-153, HOST-157
 	h := newHost(t)
 	c := h.connect()
 	list := func(properties ...string) map[string]map[string]string {
@@ -216,6 +216,9 @@ func TestProfilesCanBeChangedForWhatIsOpenedLater(t *testing.T) { // HOST-153
 		if got := change(test.guids, test.properties...); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
+	}
+	if p := list()[`"sh"`]; !strings.Contains(p["Background Color"], `"Red Component":0}`) || !strings.Contains(p["Ansi 1 Color"], `"Color Space":"sRGB"`) || p["Normal Font"] == "" {
+		t.Errorf("its looks: %v", p)
 	}
 	if got := list()[`"sh"`]["Rows"]; got != "24" {
 		t.Errorf("after refused changes: %s rows", got)

@@ -140,10 +140,7 @@ func (t *Terminal) queryColors(command int, payload []byte) {
 			return
 		}
 		if arg == "?" {
-			r, g, b := uint8(0xee), uint8(0xee), uint8(0xee)
-			if command == 11 {
-				r, g, b = 0, 0, 0
-			}
+			r, g, b := DefaultColor(command == 11)
 			t.replyColor(strconv.Itoa(command), r, g, b)
 		}
 		command++
@@ -155,7 +152,7 @@ func (t *Terminal) queryPalette(payload []byte) {
 	args := strings.SplitN(string(payload), ";", 2*maxColorQueries+1)
 	for i := 0; i+1 < len(args) && i < 2*maxColorQueries; i += 2 {
 		if n, err := strconv.ParseUint(args[i], 10, 8); err == nil && args[i+1] == "?" {
-			r, g, b := paletteColor(uint8(n))
+			r, g, b := PaletteColor(uint8(n))
 			t.replyColor("4;"+strconv.Itoa(int(n)), r, g, b)
 		}
 	}
@@ -173,8 +170,18 @@ func (t *Terminal) replyColor(command string, r, g, b uint8) {
 	t.reply("\x1b]", command, ";rgb:", hex2(r), "/", hex2(g), "/", hex2(b), end)
 }
 
-// paletteColor returns the colours of xterm's palette (256colres.h).
-func paletteColor(n uint8) (r, g, b uint8) {
+// DefaultColor returns the colour that programs are told the background has, or
+// else the text and the cursor.
+func DefaultColor(background bool) (r, g, b uint8) {
+	if background {
+		return 0, 0, 0
+	}
+	return 0xee, 0xee, 0xee
+}
+
+// PaletteColor returns the colour that programs are told a number has: that of
+// xterm's palette (256colres.h).
+func PaletteColor(n uint8) (r, g, b uint8) {
 	switch {
 	case n < 16:
 		v := [16]uint32{
