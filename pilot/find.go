@@ -115,6 +115,19 @@ func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) 
 	return target{}, p.notFound(op, sessionID, answers)
 }
 
+// findRun returns a run by its id, unless it ran in a session that this server
+// does not show.
+func (p *Pilot) findRun(op, runID string) (run, error) {
+	one, err := p.runs.find(op, runID)
+	if err == nil && !p.mayTouch(one.Session) {
+		return run{}, &fault.Error{
+			Op: op, Code: fault.NotAllowed, Detail: "the run's session is outside this server's allowlist",
+			Hint: "use a session that list_sessions shows",
+		}
+	}
+	return one, err
+}
+
 // findEnded asks the backends that remember ended sessions.
 func (p *Pilot) findEnded(ctx context.Context, id terminal.ID) (target, bool) {
 	for i, b := range p.backends {

@@ -20,7 +20,7 @@ func (p *Pilot) Read(ctx context.Context, req ReadRequest) (ReadResult, error) {
 		return ReadResult{}, err
 	}
 	if req.SessionID == "" && req.RunID != "" {
-		one, err := p.runs.find(op, req.RunID)
+		one, err := p.findRun(op, req.RunID)
 		if err != nil {
 			return ReadResult{}, err
 		}

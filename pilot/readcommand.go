@@ -58,7 +58,7 @@ func (r *reading) outputs(ctx context.Context, prompts []terminal.Prompt) (exten
 func (r *reading) prompts(ctx context.Context) ([]terminal.Prompt, error) {
 	ids := []string{""}
 	if r.req.RunID != "" {
-		one, err := r.p.runs.find("read", r.req.RunID)
+		one, err := r.p.findRun("read", r.req.RunID)
 		if err != nil {
 			return nil, err
 		}

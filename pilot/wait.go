@@ -57,7 +57,7 @@ func (p *Pilot) waitRun(ctx context.Context, req WaitRequest) (WaitResult, error
 			Hint: "pass one of them",
 		}
 	}
-	one, err := p.runs.find(op, req.RunID)
+	one, err := p.findRun(op, req.RunID)
 	if err != nil {
 		return WaitResult{}, err
 	}
