@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -20,33 +21,38 @@ import (
 type function struct {
 	on        []string // session, tab, window
 	arguments []string // sorted
-	call      func(h *server, receiver string, call invocation) (result any, ok bool)
+	optional  []string
+	call      func(h *server, receiver string, call invocation) (result any, err error)
 }
+
+func init() { maps.Copy(functions, layoutFunctions) }
 
 // functions are those that InvokeFunction finds before those that clients registered.
 var functions = map[string]function{
-	"iterm2.set_name": {on: []string{"session"}, arguments: []string{"name"}, call: func(h *server, id string, call invocation) (any, bool) {
+	"iterm2.set_name": {on: []string{"session"}, arguments: []string{"name"}, call: func(h *server, id string, call invocation) (any, error) {
 		var name string
 		s, live := h.live(id)
 		if !live || !call.get("name", &name) {
-			return nil, false
+			return nil, errArguments
 		}
 		h.rename(s, name)
-		return nil, true
+		return nil, nil
 	}},
-	"iterm2.set_title": {on: []string{"tab", "window"}, arguments: []string{"title"}, call: func(h *server, id string, call invocation) (any, bool) {
+	"iterm2.set_title": {on: []string{"tab", "window"}, arguments: []string{"title"}, call: func(h *server, id string, call invocation) (any, error) {
 		var title string
-		ok := call.get("title", &title) && h.retitle(id, title)
+		if !call.get("title", &title) || !h.retitle(id, title) {
+			return nil, errArguments
+		}
 		h.lookAtObjects()
-		return nil, ok
+		return nil, nil
 	}},
-	"termpilot.type_at": {on: []string{"session"}, arguments: []string{"prompt", "text"}, call: func(h *server, id string, call invocation) (any, bool) {
+	"termpilot.type_at": {on: []string{"session"}, arguments: []string{"prompt", "text"}, call: func(h *server, id string, call invocation) (any, error) {
 		var prompt, text string
 		s, live := h.live(id)
 		if !live || !call.get("prompt", &prompt) || !call.get("text", &text) {
-			return nil, false
+			return nil, errArguments
 		}
-		return h.typeAt(s, prompt, text), true
+		return h.typeAt(s, prompt, text), nil
 	}},
 }
 
@@ -200,12 +206,13 @@ func (h *server) callOwn(f function, about invocationContext, call invocation) (
 	if about.method != (len(f.on) > 0) || about.method && !slices.Contains(f.on, about.kind) {
 		return "", refuseCall(api.InvokeFunctionResponse_FAILED, "%s is not to be called on %s", call.name, about.kind)
 	}
-	if !slices.Equal(f.arguments, call.names()) {
+	given := slices.DeleteFunc(call.names(), func(name string) bool { return slices.Contains(f.optional, name) })
+	if !slices.Equal(f.arguments, given) {
 		return "", refuseCall(api.InvokeFunctionResponse_FAILED, "%s takes %s", call.name, strings.Join(f.arguments, ", "))
 	}
-	result, ok := f.call(h, about.id, call)
-	if !ok {
-		return "", refuseCall(api.InvokeFunctionResponse_FAILED, "%s: an argument of another type, or the object is gone", call.name)
+	result, err := f.call(h, about.id, call)
+	if err != nil {
+		return "", refuseCall(api.InvokeFunctionResponse_FAILED, "%s: %v", call.name, err)
 	}
 	return encode(result), nil
 }

@@ -1,11 +1,6 @@
 package host
 
 import (
-	"encoding/json"
-	"strconv"
-	"sync"
-
-	"termpilot/fault"
 	"termpilot/iterm/api"
 )
 
@@ -25,260 +20,63 @@ func getBroadcastDomains(c *client, _ *api.GetBroadcastDomainsRequest) (*api.Get
 	return &api.GetBroadcastDomainsResponse{BroadcastDomains: c.host.domains()}, nil
 }
 
-// customize reads the profile properties that a client sets for one session.
-// Those that mean nothing here are ignored, as by the API's own server; a
-// value that is not JSON of the right type is an error.
-func customize(r *request, properties []*api.ProfileProperty) error {
-	values := map[string]json.RawMessage{}
-	for _, p := range properties {
-		if !json.Valid([]byte(p.GetJsonValue())) {
-			return malformed(p.GetKey())
-		}
-		values[p.GetKey()] = json.RawMessage(p.GetJsonValue())
+func setBroadcastDomains(c *client, in *api.SetBroadcastDomainsRequest) (*api.SetBroadcastDomainsResponse, error) {
+	var domains [][]string
+	for _, d := range in.GetBroadcastDomains() {
+		domains = append(domains, d.GetSessionIds())
 	}
-	read := func(key string, into any) error {
-		value, ok := values[key]
-		if !ok {
-			return nil
-		}
-		if err := json.Unmarshal(value, into); err != nil {
-			return malformed(key)
-		}
-		return nil
-	}
-	var custom, command, customDir, dir string
-	for key, into := range map[string]any{
-		"Custom Command": &custom, "Command": &command, "Custom Directory": &customDir, "Working Directory": &dir,
-		"Rows": &r.rows, "Columns": &r.columns, "Scrollback Lines": &r.scrollback, "Name": &r.name,
-		"Termpilot Environment": &r.env, "Termpilot Shell Command": &r.shellLine,
-	} {
-		if err := read(key, into); err != nil {
-			return err
-		}
-	}
-	if custom == "Yes" && command != "" {
-		words, err := splitWords(command)
-		if err != nil {
-			return err
-		}
-		r.command = words
-	}
-	if dir != "" && customDir != "No" {
-		r.dir = dir
-	}
-	return r.check()
+	return &api.SetBroadcastDomainsResponse{Status: c.host.setBroadcasts(domains).Enum()}, nil
 }
 
-func malformed(key string) error {
-	return &fault.Error{
-		Op: "open", Code: fault.InvalidArgument, Detail: "malformed value of the profile property " + strconv.Quote(key),
-		Hint: "give the value as JSON of the property's type",
-	}
-}
-
-func createTab(c *client, in *api.CreateTabRequest) (*api.CreateTabResponse, error) {
-	h := c.host
-	failed := func(status api.CreateTabResponse_Status) (*api.CreateTabResponse, error) {
-		return &api.CreateTabResponse{Status: status.Enum()}, nil
-	}
-	p, ok := findProfile(h.env, in.GetProfileName())
-	if !ok {
-		return failed(api.CreateTabResponse_INVALID_PROFILE_NAME)
-	}
-	r := request{profile: p, window: in.GetWindowId(), index: -1, focus: in.SelectTab == nil || in.GetSelectTab()}
-	if err := customize(&r, in.GetCustomProfileProperties()); err != nil {
-		return nil, err
-	}
-	status := api.CreateTabResponse_OK
-	if r.window != "" {
-		h.mu.Lock()
-		w := h.layout.bySerial[r.window]
-		tabs := 0
-		if w != nil {
-			tabs = len(w.tabs)
-		}
-		h.mu.Unlock()
-		if w == nil {
-			return failed(api.CreateTabResponse_INVALID_WINDOW_ID)
-		}
-		if in.TabIndex != nil {
-			r.index = int(in.GetTabIndex())
-			if r.index >= tabs {
-				status = api.CreateTabResponse_INVALID_TAB_INDEX // the tab is made all the same
-			}
-		}
-	}
-	s, err := h.open(r)
-	if fault.CodeOf(err) == fault.WindowNotFound {
-		return failed(api.CreateTabResponse_INVALID_WINDOW_ID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	window, tab := h.placeOf(s)
-	return &api.CreateTabResponse{
-		Status: status.Enum(), WindowId: ptr(window), TabId: ptr(int32(tab)), SessionId: ptr(s.id),
-	}, nil
-}
-
-// placeOf tells where a session is, or was: it may have ended already.
-func (h *server) placeOf(s *session) (window string, tab int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return s.placed.window, s.placed.tab
-}
-
-func splitPane(c *client, in *api.SplitPaneRequest) (*api.SplitPaneResponse, error) {
-	h := c.host
-	failed := func(status api.SplitPaneResponse_Status) (*api.SplitPaneResponse, error) {
-		return &api.SplitPaneResponse{Status: status.Enum()}, nil
-	}
-	beside, ok := h.live(in.GetSession())
-	if !ok {
-		return failed(api.SplitPaneResponse_SESSION_NOT_FOUND)
-	}
-	p, ok := findProfile(h.env, in.GetProfileName())
-	if !ok {
-		return failed(api.SplitPaneResponse_INVALID_PROFILE_NAME)
-	}
-	r := request{
-		profile: p, beside: beside, before: in.GetBefore(),
-		vertical: in.GetSplitDirection() == api.SplitPaneRequest_VERTICAL,
-	}
-	if err := customize(&r, in.GetCustomProfileProperties()); err != nil {
-		return failed(api.SplitPaneResponse_MALFORMED_CUSTOM_PROFILE_PROPERTY)
-	}
-	columns, rows := beside.facts.size()
-	left, right := columns, columns
-	top, bottom := rows, rows
-	if r.vertical {
-		left, right = columns/2, columns-columns/2-1 // a column goes to the divider
-	} else {
-		top, bottom = rows/2, rows-rows/2-1
-	}
-	if min(left, right) < 2 || min(top, bottom) < 1 {
-		return failed(api.SplitPaneResponse_CANNOT_SPLIT)
-	}
-	if r.columns == 0 {
-		r.columns = right
-	}
-	if r.rows == 0 {
-		r.rows = bottom
-	}
-	s, err := h.open(r)
-	if fault.CodeOf(err) == fault.SessionNotFound {
-		return failed(api.SplitPaneResponse_SESSION_NOT_FOUND)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := beside.resize(left, top); err == nil {
-		h.mu.Lock()
-		h.tellLayout()
-		h.mu.Unlock()
-	}
-	return &api.SplitPaneResponse{Status: api.SplitPaneResponse_OK.Enum(), SessionId: []string{s.id}}, nil
-}
-
-// closeThings closes sessions, tabs or windows. There is nobody to ask, so
-// nothing is declined; force only shortens the patience. It answers when what
-// was closed is gone.
-func closeThings(c *client, in *api.CloseRequest) (*api.CloseResponse, error) {
-	h := c.host
-	var ids []string
-	var find func(id string) []*session
+// transaction begins or ends the client's hold on everything else.
+func transaction(c *client, in *api.TransactionRequest) (*api.TransactionResponse, error) {
+	status := api.TransactionResponse_OK
 	switch {
-	case in.GetSessions() != nil:
-		ids, find = in.GetSessions().GetSessionIds(), h.sessionNamed
-	case in.GetTabs() != nil:
-		ids, find = in.GetTabs().GetTabIds(), h.sessionsOfTab
-	case in.GetWindows() != nil:
-		ids, find = in.GetWindows().GetWindowIds(), h.sessionsOfWindow
+	case in.GetBegin() && !c.host.frozen.begin(c):
+		status = api.TransactionResponse_ALREADY_IN_TRANSACTION
+	case !in.GetBegin() && !c.host.frozen.end(c):
+		status = api.TransactionResponse_NO_TRANSACTION
 	}
-	out := &api.CloseResponse{}
-	var wg sync.WaitGroup
-	for _, id := range ids {
-		list := find(id)
-		if len(list) == 0 {
-			out.Statuses = append(out.Statuses, api.CloseResponse_NOT_FOUND)
-			continue
-		}
-		out.Statuses = append(out.Statuses, api.CloseResponse_OK)
-		for _, s := range list {
-			wg.Go(func() { s.close(in.GetForce()) })
-		}
-	}
-	wg.Wait()
-	return out, nil
+	return &api.TransactionResponse{Status: status.Enum()}, nil
 }
 
-func (h *server) sessionNamed(id string) []*session {
-	if s, ok := h.live(id); ok {
-		return []*session{s}
-	}
-	return nil
-}
-
-func (h *server) sessionsOfTab(id string) []*session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	t := h.layout.tab(id)
-	if t == nil {
-		return nil
-	}
-	return t.sessions()
-}
-
-func (h *server) sessionsOfWindow(id string) []*session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	w := h.layout.bySerial[id]
-	if w == nil {
-		return nil
-	}
-	var list []*session
-	for _, t := range w.tabs {
-		list = append(list, t.sessions()...)
-	}
-	return list
-}
-
-func (t *tab) sessions() (list []*session) {
-	t.root.each(func(s *session) { list = append(list, s) })
-	return list
-}
-
-// activate moves the focus in the model: there is no window to raise.
+// activate moves the focus in the model: there is no window to raise. A buried
+// session comes back first.
 func activate(c *client, in *api.ActivateRequest) (*api.ActivateResponse, error) {
-	h := c.host
-	answer := func(status api.ActivateResponse_Status) (*api.ActivateResponse, error) {
-		return &api.ActivateResponse{Status: status.Enum()}, nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	status := api.ActivateResponse_OK
+	c.host.arrange(func(l *layout) bool {
+		status = c.host.activateIn(l, in)
+		return status == api.ActivateResponse_OK
+	})
+	return &api.ActivateResponse{Status: status.Enum()}, nil
+}
+
+func (h *server) activateIn(l *layout, in *api.ActivateRequest) api.ActivateResponse_Status {
 	var w *window
 	var t *tab
 	var s *session
 	switch id := in.GetIdentifier().(type) {
 	case *api.ActivateRequest_WindowId:
-		w = h.layout.bySerial[id.WindowId]
+		w = l.bySerial[id.WindowId]
 	case *api.ActivateRequest_TabId:
-		t = h.layout.tab(id.TabId)
+		t = l.tab(id.TabId)
 	case *api.ActivateRequest_SessionId:
-		if s = h.sessions[id.SessionId]; s != nil {
-			t = h.layout.inTab[s]
-		}
+		s = h.sessions[id.SessionId]
+	}
+	wants := in.GetOrderWindowFront() || in.GetSelectTab() || in.GetSelectSession()
+	switch {
+	case in.GetIdentifier() != nil && w == nil && t == nil && s == nil:
+		return api.ActivateResponse_BAD_IDENTIFIER
+	case in.GetSelectSession() && s == nil, in.GetSelectTab() && s == nil && t == nil, wants && in.GetIdentifier() == nil:
+		return api.ActivateResponse_INVALID_OPTION
+	}
+	if s != nil {
+		l.restore(s)
+		t = l.inTab[s]
 	}
 	if t != nil {
 		w = t.window
 	}
-	if in.GetIdentifier() != nil && w == nil {
-		return answer(api.ActivateResponse_BAD_IDENTIFIER)
-	}
-	if in.GetSelectTab() && t == nil || in.GetSelectSession() && s == nil || in.GetOrderWindowFront() && w == nil {
-		return answer(api.ActivateResponse_INVALID_OPTION)
-	}
-	before := h.focusNow()
 	if in.GetSelectSession() {
 		t.active = s
 	}
@@ -286,8 +84,111 @@ func activate(c *client, in *api.ActivateRequest) (*api.ActivateResponse, error)
 		w.selected = t
 	}
 	if in.GetOrderWindowFront() {
-		h.layout.key = w
+		l.key = w
 	}
-	h.tellFocus(before)
-	return answer(api.ActivateResponse_OK)
+	if in.GetActivateApp() != nil {
+		l.active = true
+	}
+	return api.ActivateResponse_OK
+}
+
+// setTabLayout gives the sessions of a tab the sizes in a tree like the tab's
+// own. What does not add up gives way: panes of a row get the height of the
+// highest, and the tab becomes as large as its parts need.
+func setTabLayout(c *client, in *api.SetTabLayoutRequest) (*api.SetTabLayoutResponse, error) {
+	status := api.SetTabLayoutResponse_OK
+	c.host.arrange(func(l *layout) bool {
+		t := l.tab(in.GetTabId())
+		if t == nil {
+			status = api.SetTabLayoutResponse_BAD_TAB_ID
+			return false
+		}
+		next := t.root.clone()
+		if status = next.shape(rootOf(in.GetRoot())); status != api.SetTabLayoutResponse_OK {
+			return false
+		}
+		t.root = next
+		next.mend()
+		return true
+	})
+	return &api.SetTabLayoutResponse{Status: status.Enum()}, nil
+}
+
+// rootOf is the tree itself: a root may hold a single link.
+func rootOf(n *api.SplitTreeNode) *api.SplitTreeNode_SplitTreeLink {
+	if len(n.GetLinks()) == 1 {
+		return n.GetLinks()[0]
+	}
+	return &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Node{Node: n}}
+}
+
+// shape takes over the sizes of a tree that has the same nodes and sessions.
+func (p *pane) shape(link *api.SplitTreeNode_SplitTreeLink) api.SetTabLayoutResponse_Status {
+	n := link.GetNode()
+	if p.session != nil {
+		told := link.GetSession()
+		if told == nil || told.GetUniqueIdentifier() != p.session.id {
+			return api.SetTabLayoutResponse_WRONG_TREE
+		}
+		z := Size{int(told.GetGridSize().GetWidth()), int(told.GetGridSize().GetHeight())}
+		if z != z.within(Size{minColumns, minRows}, Size{maxColumns, maxRows}) {
+			return api.SetTabLayoutResponse_INVALID_SIZE
+		}
+		p.size = z
+		return api.SetTabLayoutResponse_OK
+	}
+	if n == nil || n.GetVertical() != p.vertical || len(n.GetLinks()) != len(p.parts) {
+		return api.SetTabLayoutResponse_WRONG_TREE
+	}
+	for i, part := range p.parts {
+		if status := part.shape(n.GetLinks()[i]); status != api.SetTabLayoutResponse_OK {
+			return status
+		}
+	}
+	return api.SetTabLayoutResponse_OK
+}
+
+// reorderTabs puts tabs first in their windows, in the order given, wherever
+// they were; windows that lose all theirs close. All is checked before anything moves.
+func reorderTabs(c *client, in *api.ReorderTabsRequest) (*api.ReorderTabsResponse, error) {
+	status := api.ReorderTabsResponse_OK
+	c.host.arrange(func(l *layout) bool {
+		status = reorderIn(l, in.GetAssignments())
+		return status == api.ReorderTabsResponse_OK
+	})
+	return &api.ReorderTabsResponse{Status: status.Enum()}, nil
+}
+
+func reorderIn(l *layout, list []*api.ReorderTabsRequest_Assignment) api.ReorderTabsResponse_Status {
+	tabs, windows := map[*tab]bool{}, map[*window]bool{}
+	for _, a := range list {
+		w := l.bySerial[a.GetWindowId()]
+		if w == nil {
+			return api.ReorderTabsResponse_INVALID_WINDOW_ID
+		}
+		if windows[w] {
+			return api.ReorderTabsResponse_INVALID_ASSIGNMENT
+		}
+		windows[w] = true
+		for _, id := range a.GetTabIds() {
+			t := l.tab(id)
+			if t == nil {
+				return api.ReorderTabsResponse_INVALID_TAB_ID
+			}
+			if tabs[t] {
+				return api.ReorderTabsResponse_INVALID_ASSIGNMENT
+			}
+			tabs[t] = true
+		}
+	}
+	var moves []move
+	for _, a := range list {
+		m := move{to: l.bySerial[a.GetWindowId()]}
+		for _, id := range a.GetTabIds() {
+			m.tabs = append(m.tabs, l.tab(id))
+		}
+		moves = append(moves, m)
+	}
+	l.reorder(moves)
+	return api.ReorderTabsResponse_OK
 }

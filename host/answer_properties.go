@@ -1,140 +1,10 @@
 package host
 
 import (
-	"encoding/json"
 	"slices"
 
 	"termpilot/iterm/api"
 )
-
-func getProperty(c *client, in *api.GetPropertyRequest) (*api.GetPropertyResponse, error) {
-	h := c.host
-	bad := func(status api.GetPropertyResponse_Status) (*api.GetPropertyResponse, error) {
-		return &api.GetPropertyResponse{Status: status.Enum()}, nil
-	}
-	is := func(v any) (*api.GetPropertyResponse, error) {
-		return &api.GetPropertyResponse{Status: api.GetPropertyResponse_OK.Enum(), JsonValue: ptr(encode(v))}, nil
-	}
-	switch id := in.GetIdentifier().(type) {
-	case *api.GetPropertyRequest_SessionId:
-		s, ok := h.readable(id.SessionId)
-		if !ok {
-			return bad(api.GetPropertyResponse_INVALID_TARGET)
-		}
-		switch in.GetName() {
-		case "number_of_lines":
-			return is(s.lineInfo())
-		case "grid_size": // the true size, where the API's own server is one short
-			columns, rows := s.facts.size()
-			return is(map[string]int{"width": columns, "height": rows})
-		case "buried":
-			return is(false)
-		}
-	case *api.GetPropertyRequest_WindowId:
-		h.mu.Lock()
-		w := h.layout.bySerial[id.WindowId]
-		var frame rect
-		if w != nil {
-			frame = w.bounds()
-		}
-		h.mu.Unlock()
-		if w == nil {
-			return bad(api.GetPropertyResponse_INVALID_TARGET)
-		}
-		switch in.GetName() {
-		case "frame":
-			return is(frameValue{origin{frame.x, frame.y}, extent{frame.width, frame.height}})
-		case "fullscreen":
-			return is(false)
-		}
-	default:
-		return bad(api.GetPropertyResponse_INVALID_TARGET)
-	}
-	return bad(api.GetPropertyResponse_UNRECOGNIZED_NAME)
-}
-
-type frameValue struct {
-	Origin origin `json:"origin"`
-	Size   extent `json:"size"`
-}
-
-type origin struct {
-	X int `json:"x"`
-	Y int `json:"y"`
-}
-
-type extent struct {
-	Width  int `json:"width"`
-	Height int `json:"height"`
-}
-
-// lineInfo counts the session's rows: lost, in the scrollback, on the screen.
-func (s *session) lineInfo() map[string]int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, rows := s.term.Size()
-	dropped, history := s.term.Dropped(), int64(s.term.History())
-	return map[string]int64{
-		"overflow": dropped, "history": history, "grid": int64(rows), "first_visible": dropped + history,
-	}
-}
-
-func setProperty(c *client, in *api.SetPropertyRequest) (*api.SetPropertyResponse, error) {
-	h := c.host
-	answer := func(status api.SetPropertyResponse_Status) (*api.SetPropertyResponse, error) {
-		return &api.SetPropertyResponse{Status: status.Enum()}, nil
-	}
-	switch id := in.GetIdentifier().(type) {
-	case *api.SetPropertyRequest_SessionId:
-		s, ok := h.live(id.SessionId)
-		if !ok {
-			return answer(api.SetPropertyResponse_INVALID_TARGET)
-		}
-		if in.GetName() != "grid_size" {
-			return answer(api.SetPropertyResponse_UNRECOGNIZED_NAME)
-		}
-		var size extent
-		if json.Unmarshal([]byte(in.GetJsonValue()), &size) != nil || size.Width < 1 || size.Height < 1 ||
-			size.Width > maxColumns || size.Height > maxRows {
-			return answer(api.SetPropertyResponse_INVALID_VALUE)
-		}
-		if err := s.resize(size.Width, size.Height); err != nil {
-			return answer(api.SetPropertyResponse_FAILED)
-		}
-		h.mu.Lock()
-		h.tellLayout()
-		h.mu.Unlock()
-		return answer(api.SetPropertyResponse_OK)
-	case *api.SetPropertyRequest_WindowId:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		w := h.layout.bySerial[id.WindowId]
-		if w == nil {
-			return answer(api.SetPropertyResponse_INVALID_TARGET)
-		}
-		switch in.GetName() {
-		case "frame":
-			var f struct {
-				Origin struct{ X, Y float64 }
-				Size   struct{ Width, Height float64 }
-			}
-			if json.Unmarshal([]byte(in.GetJsonValue()), &f) != nil || !(f.Size.Width > 0 && f.Size.Height > 0) {
-				return answer(api.SetPropertyResponse_INVALID_VALUE)
-			}
-			w.frame = rect{int(f.Origin.X), int(f.Origin.Y), int(f.Size.Width), int(f.Size.Height)}
-			h.tellLayout()
-			return answer(api.SetPropertyResponse_OK)
-		case "fullscreen":
-			if in.GetJsonValue() == "false" {
-				return answer(api.SetPropertyResponse_OK)
-			}
-			return answer(api.SetPropertyResponse_FAILED)
-		}
-	default:
-		return answer(api.SetPropertyResponse_INVALID_TARGET)
-	}
-	return answer(api.SetPropertyResponse_UNRECOGNIZED_NAME)
-}
 
 // properties are a profile's, as JSON by key.
 func (p profile) properties() map[string]string {
@@ -217,7 +87,7 @@ func getProfileProperty(c *client, in *api.GetProfilePropertyRequest) (*api.GetP
 }
 
 // maxProperties bounds the profile properties that clients keep at a session.
-const maxProperties = 512
+const maxProperties, maxProperty = 512, 64 << 10
 
 // setProfileProperty gives properties to one session, or to profiles. Of a
 // session, Name is its name; the others are remembered and have no effect:

@@ -14,12 +14,9 @@ func sendText(c *client, in *api.SendTextRequest) (*api.SendTextResponse, error)
 	if len(targets) == 0 {
 		return &api.SendTextResponse{Status: api.SendTextResponse_SESSION_NOT_FOUND.Enum()}, nil
 	}
-	if len(targets) == 1 && !in.GetSuppressBroadcast() {
-		targets = h.withBroadcast(targets[0])
-	}
-	text := []byte(in.GetText())
+	alone := in.GetSuppressBroadcast() || in.GetSession() == everySession
 	for i, s := range targets {
-		if s.send(text) || i > 0 {
+		if h.typeInto(s, []byte(in.GetText()), alone) || i > 0 {
 			continue
 		}
 		if s.facts.ended() != nil {
@@ -33,28 +30,6 @@ func sendText(c *client, in *api.SendTextRequest) (*api.SendTextResponse, error)
 	return &api.SendTextResponse{Status: api.SendTextResponse_OK.Enum()}, nil
 }
 
-// withBroadcast is a session and those that get a copy of its input.
-func (h *server) withBroadcast(s *session) []*session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := []*session{s}
-	for _, domain := range h.broadcasts {
-		member := false
-		var others []*session
-		for _, id := range domain {
-			if id == s.id {
-				member = true
-			} else if other := h.sessions[id]; other != nil {
-				others = append(others, other)
-			}
-		}
-		if member {
-			list = append(list, others...)
-		}
-	}
-	return list
-}
-
 func inject(c *client, in *api.InjectRequest) (*api.InjectResponse, error) {
 	out := &api.InjectResponse{}
 	for _, id := range in.GetSessionId() {
@@ -64,7 +39,7 @@ func inject(c *client, in *api.InjectRequest) (*api.InjectResponse, error) {
 			continue
 		}
 		for _, s := range targets {
-			s.inject(in.GetData())
+			s.inject(in.GetData(), c.host.frozen.holds(c))
 		}
 		out.Status = append(out.Status, api.InjectResponse_OK)
 	}
@@ -105,21 +80,4 @@ func listPrompts(c *client, in *api.ListPromptsRequest) (*api.ListPromptsRespons
 		}
 	}
 	return out, nil
-}
-
-// transaction is accepted, one at a time for each client. It promises nothing
-// yet but its statuses: what a client reads inside may change between two reads.
-func transaction(c *client, in *api.TransactionRequest) (*api.TransactionResponse, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	status := api.TransactionResponse_OK
-	switch {
-	case in.GetBegin() && c.transaction:
-		status = api.TransactionResponse_ALREADY_IN_TRANSACTION
-	case !in.GetBegin() && !c.transaction:
-		status = api.TransactionResponse_NO_TRANSACTION
-	default:
-		c.transaction = in.GetBegin()
-	}
-	return &api.TransactionResponse{Status: status.Enum()}, nil
 }

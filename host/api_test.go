@@ -145,6 +145,10 @@ func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
 		data, _ := proto.Marshal(m)
 		f.Add(data)
 	}
+	for _, m := range arrangingRequests() {
+		data, _ := proto.Marshal(m)
+		f.Add(data)
+	}
 	h := newHost(f)
 	real := h.connect()
 	real.open("sh")
@@ -154,6 +158,7 @@ func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
 		if proto.Unmarshal(data, in) == nil {
 			switch in.GetSubmessage().(type) {
 			case *api.ClientOriginatedMessage_CreateTabRequest, *api.ClientOriginatedMessage_SplitPaneRequest,
+				*api.ClientOriginatedMessage_RestartSessionRequest, *api.ClientOriginatedMessage_MenuItemRequest, *api.ClientOriginatedMessage_SavedArrangementRequest,
 				*api.ClientOriginatedMessage_CloseRequest, *api.ClientOriginatedMessage_SendTextRequest:
 				return // would run programs, or end the one session
 			}
@@ -372,7 +377,7 @@ func TestIdsAreExact(t *testing.T) { // HOST-86
 
 func TestAFaultOfOursEndsNeitherTheHostNorTheSession(t *testing.T) { // HOST-87
 	s := &session{
-		host: &server{log: slog.New(slog.DiscardHandler), hub: hub{clients: map[*client]struct{}{}}},
+		host: &server{frozen: newFreeze(), log: slog.New(slog.DiscardHandler), hub: hub{clients: map[*client]struct{}{}}},
 		id:   newID(), input: newInput(), viewers: map[*viewer]struct{}{}, told: map[string]string{},
 	}
 	s.facts.columns, s.facts.rows = 80, 24

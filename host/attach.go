@@ -18,6 +18,7 @@ const maxView = 1 << 20
 type viewer struct {
 	mu      sync.Mutex
 	changed *sync.Cond
+	session *session // what is shown: another one after a restart
 	filter  passthrough
 	waiting []byte
 	repaint bool
@@ -25,8 +26,8 @@ type viewer struct {
 	closed  bool
 }
 
-func newViewer() *viewer {
-	v := &viewer{}
+func newViewer(s *session) *viewer {
+	v := &viewer{session: s}
 	v.changed = sync.NewCond(&v.mu)
 	return v
 }
@@ -132,7 +133,7 @@ func (h *server) view(conn *net.UnixConn, s *session, what hello) {
 	if what.Columns > 0 && what.Rows > 0 {
 		h.resizeFor(s, what.Columns, what.Rows)
 	}
-	v := newViewer()
+	v := newViewer(s)
 	v.repaint = true
 	s.mu.Lock()
 	if s.over {
@@ -145,19 +146,42 @@ func (h *server) view(conn *net.UnixConn, s *session, what hello) {
 
 	var painting sync.WaitGroup
 	painting.Go(func() {
-		s.paint(conn, v)
+		v.paint(conn)
 		_ = conn.Close() // ends the reading, too
 	})
-	h.readViewer(conn, s)
-	s.mu.Lock()
-	delete(s.viewers, v)
-	s.mu.Unlock()
+	h.readViewer(conn, v)
+	v.leave()
 	v.close()
 	painting.Wait()
 }
 
+func (v *viewer) shown() *session {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.session
+}
+
+// lock locks the session that is shown. It passes to another one only under
+// its lock.
+func (v *viewer) lock() *session {
+	for {
+		s := v.shown()
+		s.mu.Lock()
+		if v.shown() == s {
+			return s
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (v *viewer) leave() {
+	s := v.lock()
+	defer s.mu.Unlock()
+	delete(s.viewers, v)
+}
+
 // paint sends a viewer what there is to see.
-func (s *session) paint(conn net.Conn, v *viewer) {
+func (v *viewer) paint(conn net.Conn) {
 	for {
 		v.mu.Lock()
 		for len(v.waiting) == 0 && !v.repaint && v.ended == nil && !v.closed {
@@ -174,7 +198,7 @@ func (s *session) paint(conn net.Conn, v *viewer) {
 			// Under the session's lock nothing is drawn, so that what is shown
 			// after the painting continues exactly where it was taken.
 			kind = frameRedraw
-			s.mu.Lock()
+			s := v.lock()
 			v.mu.Lock()
 			output = s.term.Redraw()
 			v.waiting, v.repaint = nil, false
@@ -197,7 +221,7 @@ func (s *session) paint(conn net.Conn, v *viewer) {
 }
 
 // readViewer takes what a person does, until they leave.
-func (h *server) readViewer(conn net.Conn, s *session) {
+func (h *server) readViewer(conn net.Conn, v *viewer) {
 	keys := &keyboard{}
 	for {
 		kind, payload, err := readFrame(conn)
@@ -206,10 +230,10 @@ func (h *server) readViewer(conn net.Conn, s *session) {
 		}
 		switch kind {
 		case frameInput:
-			s.press(keys, payload)
+			v.shown().press(keys, payload)
 		case frameResize:
 			if len(payload) == 4 {
-				h.resizeFor(s, int(binary.BigEndian.Uint16(payload)), int(binary.BigEndian.Uint16(payload[2:])))
+				h.resizeFor(v.shown(), int(binary.BigEndian.Uint16(payload)), int(binary.BigEndian.Uint16(payload[2:])))
 			}
 		case frameDetach:
 			return
@@ -217,12 +241,14 @@ func (h *server) readViewer(conn net.Conn, s *session) {
 	}
 }
 
-// resizeFor gives a session the size of the viewer who came or changed last.
+// resizeFor gives a session the size of the viewer who came or changed last;
+// where its neighbours cannot follow, as much of that as they can.
 func (h *server) resizeFor(s *session, columns, rows int) {
-	if s.resize(columns, rows) != nil {
+	if h.resizeTo(s, Size{columns, rows}) {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.tellLayout()
+	c, r := s.facts.size()
+	if !h.resizeTo(s, Size{columns, r}) {
+		h.resizeTo(s, Size{c, rows})
+	}
 }

@@ -153,7 +153,7 @@ func TestAPersonsTerminalIsNotAskedWhatTheEmulatorAnswers(t *testing.T) { // HOS
 }
 
 func TestAViewerThatFallsBehindGetsTheScreenPaintedAnew(t *testing.T) { // HOST-65
-	v := newViewer()
+	v := newViewer(nil)
 	for range 3 {
 		v.show(bytes.Repeat([]byte("x"), maxView/2+1))
 	}

@@ -34,7 +34,6 @@ type client struct {
 	mu            sync.Mutex
 	subscriptions map[subscription]modes
 	patterns      map[subscription][]*api.KeystrokePattern // keys that it keeps from sessions
-	transaction   bool
 }
 
 // serveClient serves a client of the host's own socket.
@@ -61,6 +60,7 @@ func (h *server) serveConn(conn *net.UnixConn, admits func(cookie string) bool) 
 		_ = ws.Close() // ends the reading, too
 	})
 	c.read(ws)
+	h.frozen.end(c)
 	h.hub.remove(c)
 	h.calls.forget(c)
 	if c.out.close() {
@@ -111,7 +111,8 @@ func (c *client) read(ws *websocket.Conn) {
 }
 
 // answer finds the row of a request and answers it: at once and in order, or,
-// when it takes time, beside the others.
+// when it takes time, beside the others. While another client's transaction is
+// open it waits, and what takes time waits for the client's own to end as well.
 func (c *client) answer(in *api.ClientOriginatedMessage) {
 	m := in.ProtoReflect()
 	field := m.WhichOneof(submessage)
@@ -125,6 +126,7 @@ func (c *client) answer(in *api.ClientOriginatedMessage) {
 		return
 	}
 	body := m.Get(field).Message().Interface()
+	c.host.frozen.pass(c)
 	if !row.slow {
 		c.handle(in.GetId(), row, body)
 		return
@@ -132,6 +134,7 @@ func (c *client) answer(in *api.ClientOriginatedMessage) {
 	c.slow <- struct{}{}
 	c.wg.Go(func() {
 		defer func() { <-c.slow }()
+		c.host.frozen.thaw()
 		c.handle(in.GetId(), row, body)
 		c.out.wake()
 	})

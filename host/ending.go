@@ -80,12 +80,11 @@ func (s *session) finish(e exit) {
 	s.facts.exit = &e
 	s.facts.mu.Unlock()
 	s.tellVariables()
-	for v := range s.viewers {
-		v.end(e)
-	}
 	kept := s.term.History()
 	s.mu.Unlock()
-	s.host.sessionEnded(s, kept)
+	if s.host.sessionEnded(s, kept) {
+		s.endViewers()
+	}
 }
 
 // close asks the session's programs to end, as closing a window does, and

@@ -125,6 +125,9 @@ func strictly(data []byte, into any) bool {
 	return errors.Is(err, io.EOF)
 }
 
+// has reports whether an argument is given.
+func (call invocation) has(name string) bool { return slices.Contains(call.names(), name) }
+
 // names are the names of the arguments, in order.
 func (call invocation) names() []string {
 	var list []string

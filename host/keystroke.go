@@ -222,7 +222,7 @@ func (s *session) press(k *keyboard, input []byte) {
 			passed = append(passed, key.bytes...)
 		}
 	}
-	s.send(passed)
+	s.host.typeInto(s, passed, false)
 }
 
 // keeps reports whether a client asked for a keystroke not to reach its session.

@@ -19,18 +19,21 @@ type layout struct {
 	key      *window   // the window that has, or last had, the focus
 	active   bool      // the application is in front
 	lastTab  int
-	inTab    map[*session]*tab
+	inTab    map[*session]*tab // those that are not buried
 	bySerial map[string]*window
+	buried   []*grave
+	told     focusState // what clients were last told
 }
 
 type window struct {
-	id       string
-	number   int
-	tabs     []*tab
-	selected *tab
-	frame    rect
-	user     map[string]string // user.* variables, JSON
-	title    string            // set by a client
+	id         string
+	number     int
+	tabs       []*tab
+	selected   *tab
+	frame      rect // as a client set it; see bounds
+	fullscreen bool
+	user       map[string]string // user.* variables, JSON
+	title      string            // set by a client
 }
 
 type tab struct {
@@ -42,11 +45,16 @@ type tab struct {
 	title  string
 }
 
-// pane is a node of a tab's split tree: a session, or a row or column of panes.
-type pane struct {
+// grave is a buried session, and where it was.
+type grave struct {
 	session  *session
-	vertical bool // the divider is vertical: panes are side by side
-	parts    []*pane
+	size     Size
+	window   string
+	index    int  // of its tab
+	tab      *tab // if it was not alone there
+	beside   *session
+	vertical bool
+	before   bool
 }
 
 type rect struct{ x, y, width, height int }
@@ -71,65 +79,50 @@ func (l *layout) addWindow() *window {
 	return w
 }
 
-// addTab puts a session into a new tab of w at a position, or last when there
-// is no such position.
-func (l *layout) addTab(w *window, s *session, index int) *tab {
+// addTab puts a tree of panes into a new tab of w at a position, or last when
+// there is no such position.
+func (l *layout) addTab(w *window, root *pane, index int) *tab {
 	l.lastTab++
-	t := &tab{id: l.lastTab, window: w, root: &pane{session: s}, active: s, user: map[string]string{}}
+	t := &tab{id: l.lastTab, root: root, active: root.first(), user: map[string]string{}}
+	root.each(func(s *session) { l.inTab[s] = t })
+	l.insertTab(w, t, index)
+	return t
+}
+
+func (l *layout) insertTab(w *window, t *tab, index int) {
 	if index < 0 || index > len(w.tabs) {
 		index = len(w.tabs)
 	}
 	w.tabs = slices.Insert(w.tabs, index, t)
-	l.inTab[s] = t
+	t.window = w
 	if w.selected == nil {
 		w.selected = t
 	}
 	if l.key == nil {
 		l.key = w
 	}
-	return t
 }
 
 // split puts s beside another session: right of or below it, or before it.
+// false when that one is in no tab, or has no room.
 func (l *layout) split(beside, s *session, vertical, before bool) bool {
 	t, ok := l.inTab[beside]
-	if !ok {
-		return false
-	}
-	if !t.root.split(beside, s, vertical, before) {
+	if !ok || !t.root.split(beside, s, vertical, before) {
 		return false
 	}
 	l.inTab[s] = t
 	return true
 }
 
-func (p *pane) split(beside, s *session, vertical, before bool) bool {
-	if p.session == beside {
-		old, fresh := &pane{session: beside}, &pane{session: s}
-		*p = pane{vertical: vertical, parts: []*pane{old, fresh}}
-		if before {
-			p.parts[0], p.parts[1] = fresh, old
-		}
-		return true
-	}
-	for i, part := range p.parts {
-		if part.session == beside && p.vertical == vertical {
-			if !before {
-				i++
-			}
-			p.parts = slices.Insert(p.parts, i, &pane{session: s})
-			return true
-		}
-		if part.split(beside, s, vertical, before) {
-			return true
-		}
-	}
-	return false
-}
-
 // remove takes a session out; a tab and a window that become empty go with it.
 // The focus passes to a neighbour.
 func (l *layout) remove(s *session) {
+	l.buried = slices.DeleteFunc(l.buried, func(g *grave) bool {
+		if g.beside == s {
+			g.beside = nil
+		}
+		return g.session == s
+	})
 	t, ok := l.inTab[s]
 	if !ok {
 		return
@@ -145,52 +138,57 @@ func (l *layout) remove(s *session) {
 	}
 }
 
+// removeTab takes a tab out of its window, which goes with its last one.
 func (l *layout) removeTab(t *tab) {
-	w := t.window
+	t.window.takeOut(t)
+	l.closeEmpty(t.window)
+}
+
+func (w *window) takeOut(t *tab) {
 	at := slices.Index(w.tabs, t)
 	w.tabs = slices.Delete(w.tabs, at, at+1)
-	if len(w.tabs) == 0 {
-		l.windows = slices.DeleteFunc(l.windows, func(x *window) bool { return x == w })
-		delete(l.bySerial, w.id)
-		if l.key == w {
-			l.key = nil
-			if len(l.windows) > 0 {
-				l.key = l.windows[len(l.windows)-1]
-			}
-		}
-		return
-	}
-	if w.selected == t {
+	switch {
+	case w.selected != t:
+	case len(w.tabs) == 0:
+		w.selected = nil
+	default:
 		w.selected = w.tabs[max(0, at-1)]
 	}
 }
 
-func (p *pane) remove(s *session) {
-	for i, part := range p.parts {
-		if part.session == s {
-			p.parts = slices.Delete(p.parts, i, i+1)
-			break
+func (l *layout) closeEmpty(w *window) {
+	if len(w.tabs) > 0 {
+		return
+	}
+	l.windows = slices.DeleteFunc(l.windows, func(x *window) bool { return x == w })
+	delete(l.bySerial, w.id)
+	if l.key == w {
+		l.key = nil
+		if len(l.windows) > 0 {
+			l.key = l.windows[len(l.windows)-1]
 		}
-		part.remove(s)
-	}
-	if len(p.parts) == 1 {
-		*p = *p.parts[0]
 	}
 }
 
-func (p *pane) first() *session {
-	for p.session == nil {
-		p = p.parts[0]
+// replace puts another session into the place of one.
+func (l *layout) replace(old, s *session) {
+	for _, g := range l.buried {
+		if g.session == old {
+			g.session = s
+		}
+		if g.beside == old {
+			g.beside = s
+		}
 	}
-	return p.session
-}
-
-func (p *pane) each(f func(*session)) {
-	if p.session != nil {
-		f(p.session)
+	t, ok := l.inTab[old]
+	if !ok {
+		return
 	}
-	for _, part := range p.parts {
-		part.each(f)
+	delete(l.inTab, old)
+	l.inTab[s] = t
+	t.root.leaf(old).session = s
+	if t.active == old {
+		t.active = s
 	}
 }
 
@@ -218,17 +216,17 @@ func (l *layout) current() *session {
 	return l.key.selected.active
 }
 
-// focus moves the focus as far as asked.
-func (l *layout) focus(t *tab, s *session, front bool) {
-	if s != nil {
-		t.active = s
-	}
-	if t != nil {
-		t.window.selected = t
-		if front {
-			l.key = t.window
-		}
-	}
+// focus moves the focus to a session in its tab, its window and before the others.
+func (l *layout) focus(s *session) {
+	t := l.inTab[s]
+	t.active = s
+	t.window.selected = t
+	l.key = t.window
 }
 
 func (t *tab) name() string { return strconv.Itoa(t.id) }
+
+func (t *tab) sessions() (list []*session) {
+	t.root.each(func(s *session) { list = append(list, s) })
+	return list
+}

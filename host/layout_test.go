@@ -188,7 +188,7 @@ func TestSizesAreTrue(t *testing.T) { // HOST-82
 	get := func(name string) string {
 		return c.call(&api.GetPropertyRequest{Identifier: &api.GetPropertyRequest_SessionId{SessionId: id}, Name: &name}).GetGetPropertyResponse().GetJsonValue()
 	}
-	if got := get("grid_size"); got != `{"height":30,"width":100}` {
+	if got := get("grid_size"); got != `{"width":100,"height":30}` {
 		t.Error(got)
 	}
 	if got := get("number_of_lines"); got != `{"first_visible":0,"grid":30,"history":0,"overflow":0}` {

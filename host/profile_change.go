@@ -70,12 +70,15 @@ func (h *server) withProfile(r request) request {
 	h.mu.Lock()
 	changed := asProperties(h.changed[r.profile.guid()])
 	h.mu.Unlock()
-	own := request{profile: r.profile}
+	own := request{profile: r.profile, near: r.near}
 	if len(changed) == 0 || customize(&own, changed) != nil {
 		return r
 	}
 	if len(r.command) == 0 && r.shellLine == "" {
-		r.command, r.shellLine = own.command, own.shellLine
+		r.command, r.shellLine, r.profile.Shell = own.command, own.shellLine, own.profile.Shell
+	}
+	if r.typed == "" {
+		r.typed = own.typed
 	}
 	if r.dir == "" {
 		r.dir = own.dir
@@ -104,7 +107,7 @@ func assignments(in *api.SetProfilePropertyRequest) (map[string]string, bool) {
 	}
 	properties := map[string]string{}
 	for _, a := range list {
-		if !json.Valid([]byte(a.GetJsonValue())) || a.GetKey() == "" || len(a.GetKey())+len(a.GetJsonValue()) > 64<<10 {
+		if !json.Valid([]byte(a.GetJsonValue())) || a.GetKey() == "" || len(a.GetKey())+len(a.GetJsonValue()) > maxProperty {
 			return nil, false
 		}
 		properties[a.GetKey()] = a.GetJsonValue()

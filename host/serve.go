@@ -76,7 +76,7 @@ func Serve(ctx context.Context, o Options) error {
 		hub:   hub{clients: map[*client]struct{}{}},
 		calls: newCalls(), objects: objects{told: map[objectVariable]string{}}, changed: profileChanges{}, preferences: map[string]string{},
 		chunks:   sync.Pool{New: func() any { return new([chunk]byte) }},
-		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{},
+		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{}, frozen: newFreeze(),
 	}
 	conns := &connections{open: map[*net.UnixConn]struct{}{}}
 	if h.suite, err = newSuite(o.location.Suite, func(d *door) { h.accept(d, conns, h.serveSuite) }); err != nil {
@@ -220,9 +220,10 @@ func (h *server) closeAll() {
 	h.mu.Lock()
 	h.closing = true
 	h.mu.Unlock()
+	h.frozen.finish()
 	var wg sync.WaitGroup
 	for _, s := range h.everyone() {
-		wg.Go(func() { s.close(true) })
+		wg.Go(func() { h.closeSession(s, true) })
 	}
 	wg.Wait()
 }

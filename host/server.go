@@ -1,8 +1,10 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,14 +58,19 @@ type server struct {
 	preferences map[string]string // as JSON
 	broadcasts  [][]string
 	closing     bool
+
+	copying sync.RWMutex // held while input is copied; before a session's mu
+	frozen  *freeze
 }
 
 // request says what session to make.
 type request struct {
+	id         string // "" is a new one
 	profile    profile
 	window     string // "" is a new window
 	index      int    // of the tab; -1 is the last
 	beside     *session
+	near       *session // in whose folder it may start
 	vertical   bool
 	before     bool
 	command    []string // run instead of the shell
@@ -75,55 +82,77 @@ type request struct {
 	rows       int
 	scrollback int
 	focus      bool
+	typed      string // typed into the program when it has started
+	properties map[string]string
 }
 
 // open makes a session: its program runs and it is part of the layout when
 // open returns.
 func (h *server) open(r request) (*session, error) {
-	h.mu.Lock()
-	full, closing := len(h.sessions)+h.opening >= maxSessions, h.closing
-	if !full && !closing {
-		h.opening++
-	}
-	h.mu.Unlock()
-	if full {
-		return nil, &fault.Error{
-			Op: "open", Code: fault.Refused, Detail: fmt.Sprintf("the host has %d sessions, its limit", maxSessions),
-			Hint: "close sessions that are not needed",
-		}
-	}
-	if closing {
-		return nil, unavailable("open", "the host is stopping", nil)
+	if err := h.reserve(1); err != nil {
+		return nil, err
 	}
 	s, err := h.start(r)
 	if err != nil {
-		h.mu.Lock()
-		h.opening--
-		h.mu.Unlock()
+		h.release(1)
 		return nil, err
 	}
 	if err := h.place(s, r); err != nil {
 		s.abandon()
 		return nil, err
 	}
-	h.wg.Go(s.run)
-	h.log.Info("session opened", "session", s.id, "profile", r.profile.Name, "pid", s.pid)
+	s.begin()
 	return s, nil
+}
+
+// reserve makes sure that n sessions may be started.
+func (h *server) reserve(n int) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return unavailable("open", "the host is stopping", nil)
+	}
+	if live := len(h.sessions); live+h.opening+n > maxSessions {
+		return &fault.Error{
+			Op: "open", Code: fault.Refused, Detail: fmt.Sprintf("the host has %d sessions, and %d are its limit", live, maxSessions),
+			Hint: "close sessions that are not needed",
+		}
+	}
+	h.opening += n
+	return nil
+}
+
+// release gives back what was reserved and not used.
+func (h *server) release(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.opening -= n
+}
+
+// begin lets a session that has its place run.
+func (s *session) begin() {
+	s.host.wg.Go(s.run)
+	s.host.log.Info("session opened", "session", s.id, "profile", s.profile.Name, "pid", s.pid)
+	if s.request.typed != "" {
+		s.send([]byte(s.request.typed + "\r"))
+	}
 }
 
 // start starts the program of a session that nobody knows yet.
 func (h *server) start(r request) (*session, error) {
 	r = h.withProfile(r)
+	if r.id == "" {
+		r.id = newID()
+	}
 	s := &session{
-		host: h, id: newID(), profile: r.profile,
+		host: h, id: r.id, space: uuid.New(), profile: r.profile, request: r,
 		input: newInput(), exited: make(chan struct{}), done: make(chan struct{}),
 		viewers: map[*viewer]struct{}{}, told: map[string]string{},
 		lastOutput: time.Now(),
 	}
-	s.space = uuid.MustParse(s.id)
-	s.facts = facts{
-		name: r.name, created: time.Now(), user: map[string]string{}, properties: map[string]string{},
-	}
+	s.request.beside, s.request.near = nil, nil // a session must not keep another in memory
+	s.facts = facts{name: r.name, created: time.Now(), user: map[string]string{}, properties: map[string]string{}}
+	maps.Copy(s.facts.properties, r.properties)
 	dir := r.dir
 	if dir == "" {
 		dir = homeFolder(h.env)
@@ -141,7 +170,8 @@ func (h *server) start(r request) (*session, error) {
 	if rows == 0 {
 		rows = defaultRows
 	}
-	columns, rows = clampSize(columns, rows)
+	size := Size{columns, rows}.within(Size{minColumns, minRows}, Size{maxColumns, maxRows})
+	columns, rows = size.Columns, size.Rows
 	s.facts.columns, s.facts.rows = columns, rows
 	if s.scrollback = r.scrollback; s.scrollback == 0 {
 		s.scrollback = defaultScrollback
@@ -243,64 +273,85 @@ func (s *session) abandon() {
 }
 
 // place registers a session and puts it into the layout, and tells it.
-func (h *server) place(s *session, r request) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.opening-- // from here on it is a session, or nothing
+func (h *server) place(s *session, r request) (err error) {
+	h.arrange(func(l *layout) bool {
+		h.opening-- // from here on it is a session, or nothing
+		if err = h.placeIn(l, s, r); err != nil {
+			return false
+		}
+		h.register(s)
+		return true
+	})
+	return err
+}
+
+var errNoRoom = errors.New("the session is too small, or divided too often")
+
+func (h *server) placeIn(l *layout, s *session, r request) error {
 	if h.closing {
 		return unavailable("open", "the host is stopping", nil)
 	}
-	before := h.focusNow()
-	l := h.layout
-	switch {
-	case r.beside != nil:
-		if !l.split(r.beside, s, r.vertical, r.before) {
-			return &fault.Error{Op: "open", Session: r.beside.id, Code: fault.SessionNotFound, Hint: "list the sessions"}
-		}
-		l.focus(l.inTab[s], s, false)
-	case r.window != "":
-		w := l.bySerial[r.window]
-		if w == nil {
-			return &fault.Error{Op: "open", Code: fault.WindowNotFound, Detail: "the window is gone", Hint: "list the sessions"}
-		}
-		t := l.addTab(w, s, r.index)
-		if r.focus {
-			l.focus(t, s, true)
-		}
-	default:
-		t := l.addTab(l.addWindow(), s, -1)
-		if r.focus {
-			l.focus(t, s, true)
-		}
+	if h.sessions[s.id] != nil {
+		return &fault.Error{Op: "open", Session: s.id, Code: fault.Refused, Detail: "the session runs already", Hint: "list the sessions"}
 	}
-	at := l.inTab[s]
-	s.placed = placed{window: at.window.id, tab: at.id}
-	h.sessions[s.id] = s
-	h.order = append(h.order, s)
-	h.tellNew(s.id)
-	h.tellLayout()
-	h.tellFocus(before)
+	columns, rows := s.facts.size()
+	alone := &pane{session: s, size: Size{columns, rows}}
+	switch {
+	case r.beside != nil && l.inTab[r.beside] == nil:
+		return &fault.Error{Op: "open", Session: r.beside.id, Code: fault.SessionNotFound, Hint: "list the sessions"}
+	case r.beside != nil && !l.split(r.beside, s, r.vertical, r.before):
+		return &fault.Error{Op: "open", Session: r.beside.id, Code: fault.Refused, Detail: "it cannot be divided", Hint: "open a tab instead", Err: errNoRoom}
+	case r.beside != nil:
+		l.inTab[s].active = s
+	case r.window != "" && l.bySerial[r.window] == nil:
+		return &fault.Error{Op: "open", Code: fault.WindowNotFound, Detail: "the window is gone", Hint: "list the sessions"}
+	case r.window != "":
+		l.addTab(l.bySerial[r.window], alone, r.index)
+	default:
+		l.addTab(l.addWindow(), alone, -1)
+	}
+	if r.focus {
+		l.focus(s)
+	}
 	return nil
 }
 
-// sessionEnded takes a session that has ended out of the layout, keeps it readable
-// for a while, and tells it.
-func (h *server) sessionEnded(s *session, kept int) {
+// register makes a session that has its place one of the host's, and tells it.
+// The server's lock is held.
+func (h *server) register(s *session) {
+	at := h.layout.inTab[s]
+	s.placed = placed{window: at.window.id, tab: at.id}
+	h.sessions[s.id] = s
+	h.order = append(h.order, s)
+	h.ended = slices.DeleteFunc(h.ended, func(x *session) bool { return x.id == s.id })
+	h.tellNew(s.id)
+}
+
+// sessionEnded tells the end of a session and takes it out of the layout,
+// unless its place is kept for a restart, and it is false. It stays readable
+// for a while.
+func (h *server) sessionEnded(s *session, kept int) bool {
 	e := s.facts.ended()
 	h.log.Info("session ended", "session", s.id, "signal", e.Signal, "asked", s.closing.Load())
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	before := h.focusNow()
+	return h.arrange(func(*layout) bool {
+		s.keptRows = kept
+		h.tellTerminated(s.id)
+		if s.kept {
+			s.gone = true
+			return false
+		}
+		h.leave(s)
+		return true
+	})
+}
+
+// leave takes a session that has ended out of the layout. The server's lock is held.
+func (h *server) leave(s *session) {
 	h.layout.remove(s)
 	delete(h.sessions, s.id)
 	h.order = slices.DeleteFunc(h.order, func(x *session) bool { return x == s })
-	s.keptRows = kept
 	h.ended = append(h.ended, s)
 	h.forgetEnded(time.Now())
-	h.dropBroadcasts(s.id)
-	h.tellTerminated(s.id)
-	h.tellLayout()
-	h.tellFocus(before)
 	h.hub.forget(s.id)
 }
 
@@ -352,29 +403,17 @@ func (h *server) everyone() []*session {
 	return slices.Clone(h.order)
 }
 
-// chosen is live, where "all" names every session.
+// chosen is live, where "all" names every session that is not buried.
 func (h *server) chosen(id string) []*session {
 	if id == everySession {
-		return h.everyone()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return slices.DeleteFunc(slices.Clone(h.order), func(s *session) bool { return h.layout.inTab[s] == nil })
 	}
 	if s, ok := h.live(id); ok {
 		return []*session{s}
 	}
 	return nil
-}
-
-func (h *server) dropBroadcasts(id string) {
-	changed := false
-	for i, domain := range h.broadcasts {
-		if at := slices.Index(domain, id); at >= 0 {
-			h.broadcasts[i] = slices.Delete(domain, at, at+1)
-			changed = true
-		}
-	}
-	if changed {
-		h.broadcasts = slices.DeleteFunc(h.broadcasts, func(d []string) bool { return len(d) < 2 })
-		h.tellBroadcasts()
-	}
 }
 
 func (h *server) tellNew(id string) {
@@ -387,21 +426,4 @@ func (h *server) tellTerminated(id string) {
 	h.hub.publish(general(api.NotificationType_NOTIFY_ON_TERMINATE_SESSION), func() *api.Notification {
 		return &api.Notification{TerminateSessionNotification: &api.TerminateSessionNotification{SessionId: &id}}
 	})
-}
-
-func (h *server) tellBroadcasts() {
-	h.hub.publish(general(api.NotificationType_NOTIFY_ON_BROADCAST_CHANGE), func() *api.Notification {
-		return &api.Notification{BroadcastDomainsChanged: &api.BroadcastDomainsChangedNotification{
-			BroadcastDomains: h.domains(),
-		}}
-	})
-}
-
-// domains tells the broadcast domains. The server's lock is held.
-func (h *server) domains() []*api.BroadcastDomain {
-	var list []*api.BroadcastDomain
-	for _, d := range h.broadcasts {
-		list = append(list, &api.BroadcastDomain{SessionIds: slices.Clone(d)})
-	}
-	return list
 }

@@ -21,6 +21,7 @@ type session struct {
 	id      string
 	space   uuid.UUID // namespace of the ids of its prompts
 	profile profile
+	request request // what it was made from
 	program program
 	folder  string // private folder of the integration's files, or ""
 
@@ -37,7 +38,9 @@ type session struct {
 	facts  facts
 	// Guarded by the server's lock.
 	placed   placed
-	keptRows int // of the scrollback, once the session has ended
+	keptRows int  // of the scrollback, once the session has ended
+	kept     bool // its place is kept while its program is started anew
+	gone     bool // it has ended meanwhile
 
 	// closing is set when somebody asked for the end, so that it is not news.
 	closing atomic.Bool
@@ -141,8 +144,15 @@ func (s *session) drain(buf []byte) {
 	}
 }
 
-// draw feeds output to the emulator, and tells what came of it.
+// draw feeds output to the emulator, and tells what came of it. It waits while
+// a client's transaction is open.
 func (s *session) draw(output []byte) {
+	s.host.frozen.drawing.RLock()
+	defer s.host.frozen.drawing.RUnlock()
+	s.drawNow(output)
+}
+
+func (s *session) drawNow(output []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drawing = true
@@ -281,43 +291,38 @@ func (s *session) touch() {
 }
 
 // inject draws bytes as if the program had printed them. Marks in them count
-// for nothing unless they are the shell's own.
-func (s *session) inject(output []byte) {
+// for nothing unless they are the shell's own. inside is for the client whose
+// transaction holds up all other drawing.
+func (s *session) inject(output []byte, inside bool) {
+	draw := s.draw
+	if inside {
+		draw = s.drawNow
+	}
 	for len(output) > 0 {
 		n := min(len(output), chunk)
-		s.draw(output[:n])
+		draw(output[:n])
 		output = output[n:]
 	}
 }
 
-// resize changes the size of the emulator and of the PTY.
-func (s *session) resize(columns, rows int) error {
-	columns, rows = clampSize(columns, rows)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c, r := s.term.Size(); c == columns && r == rows {
+// resize changes the size of the emulator and of the PTY. mu is held.
+func (s *session) resize(to Size) error {
+	if c, r := s.term.Size(); c == to.Columns && r == to.Rows {
 		return nil
 	}
-	if err := s.device.resize(columns, rows); err != nil {
+	if err := s.device.resize(to.Columns, to.Rows); err != nil {
 		return err
 	}
-	if c, _ := s.term.Size(); c != columns {
+	if c, _ := s.term.Size(); c != to.Columns {
 		s.selected = nil // rows are numbered anew
 	}
-	s.term.Resize(columns, rows)
+	s.term.Resize(to.Columns, to.Rows)
 	s.facts.mu.Lock()
-	s.facts.columns, s.facts.rows = columns, rows
+	s.facts.columns, s.facts.rows = to.Columns, to.Rows
 	s.facts.mu.Unlock()
 	for v := range s.viewers {
 		v.redraw()
 	}
 	s.drawn()
 	return nil
-}
-
-const maxColumns, maxRows = 1000, 1000
-
-// clampSize keeps a size within what the emulator takes.
-func clampSize(columns, rows int) (int, int) {
-	return min(max(columns, 2), maxColumns), min(max(rows, 1), maxRows)
 }

@@ -27,61 +27,68 @@ func (h *server) listSessions() *api.ListSessionsResponse {
 		}
 		out.Windows = append(out.Windows, win)
 	}
+	for _, g := range h.layout.buried {
+		out.BuriedSessions = append(out.BuriedSessions, &api.SessionSummary{
+			UniqueIdentifier: ptr(g.session.id), Title: ptr(clean(g.session.shownName())),
+		})
+	}
 	return out
 }
 
 // message tells a pane's tree: its root has a link even when it is one session.
 func (p *pane) message() *api.SplitTreeNode {
 	if p.session != nil {
-		return &api.SplitTreeNode{Vertical: ptr(false), Links: []*api.SplitTreeNode_SplitTreeLink{p.link()}}
+		return &api.SplitTreeNode{Vertical: ptr(false), Links: []*api.SplitTreeNode_SplitTreeLink{p.link(0, 0)}}
 	}
 	n := &api.SplitTreeNode{Vertical: ptr(p.vertical)}
+	x, y := 0, 0
 	for _, part := range p.parts {
-		n.Links = append(n.Links, part.link())
+		n.Links = append(n.Links, part.link(x, y))
+		if z := part.extent(); p.vertical {
+			x += z.Columns + 1
+		} else {
+			y += z.Rows + 1
+		}
 	}
 	return n
 }
 
-func (p *pane) link() *api.SplitTreeNode_SplitTreeLink {
+// link tells a pane that lies at a place, in cells, within its row or column.
+func (p *pane) link(x, y int) *api.SplitTreeNode_SplitTreeLink {
 	if p.session == nil {
 		return &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Node{Node: p.message()}}
 	}
-	return &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Session{Session: p.session.summary()}}
-}
-
-func (s *session) summary() *api.SessionSummary {
-	columns, rows := s.facts.size()
-	return &api.SessionSummary{
-		UniqueIdentifier: ptr(s.id),
-		Frame:            rect{width: columns * cellWidth, height: rows * cellHeight}.message(),
+	columns, rows := p.session.facts.size()
+	return &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Session{Session: &api.SessionSummary{
+		UniqueIdentifier: ptr(p.session.id),
+		Frame:            rect{x * cellWidth, y * cellHeight, columns * cellWidth, rows * cellHeight}.message(),
 		GridSize:         &api.Size{Width: ptr(int32(columns)), Height: ptr(int32(rows))},
-		Title:            ptr(clean(s.shownName())),
-	}
+		Title:            ptr(clean(p.session.shownName())),
+	}}}
 }
 
-// bounds is the window's frame: what a client set, else what its tab needs.
+// bounds is the window's frame: the size of its tab, and what is left over of
+// the frame that a client set, less than a cell.
 func (w *window) bounds() rect {
-	if w.frame != (rect{}) || w.selected == nil {
+	if w.selected == nil {
 		return w.frame
 	}
-	width, height := w.selected.root.extent()
-	return rect{width: width * cellWidth, height: height * cellHeight}
+	b, z := w.frame, w.selected.root.extent()
+	if b.width/cellWidth != z.Columns {
+		b.width = z.Columns * cellWidth
+	}
+	if b.height/cellHeight != z.Rows {
+		b.height = z.Rows * cellHeight
+	}
+	return b
 }
 
-// extent is the size of a pane in cells.
-func (p *pane) extent() (columns, rows int) {
-	if p.session != nil {
-		return p.session.facts.size()
+// reshape gives all tabs of a window the cells that a frame has room for.
+func (w *window) reshape(frame rect) {
+	w.frame = frame
+	for _, t := range w.tabs {
+		t.root.fit(Size{frame.width / cellWidth, frame.height / cellHeight})
 	}
-	for _, part := range p.parts {
-		c, r := part.extent()
-		if p.vertical {
-			columns, rows = columns+c, max(rows, r)
-		} else {
-			columns, rows = max(columns, c), rows+r
-		}
-	}
-	return columns, rows
 }
 
 func (r rect) message() *api.Frame {
@@ -124,10 +131,11 @@ func (h *server) focusNow() focusState {
 	return f
 }
 
-// tellFocus tells what changed of the focus since before, after the layout.
-// The server's lock is held.
-func (h *server) tellFocus(before focusState) {
-	now := h.focusNow()
+// tellFocus tells what changed of the focus since it was last told, after the
+// layout. The server's lock is held.
+func (h *server) tellFocus() {
+	before, now := h.layout.told, h.focusNow()
+	h.layout.told = now
 	tell := func(n *api.FocusChangedNotification) {
 		h.hub.publish(general(api.NotificationType_NOTIFY_ON_FOCUS_CHANGE), func() *api.Notification {
 			return &api.Notification{FocusChangedNotification: n}

@@ -53,7 +53,7 @@ func init() {
 		"creationTimeString":     func(s *session) any { return s.facts.created.Format(time.RFC3339) },
 		"sshIntegrationLevel":    func(*session) any { return 0 },
 		nicknameVariable:         func(s *session) any { return textOrNil(s.facts.label()) },
-		"isBroadcastSource":      func(s *session) any { return bit(len(s.host.withBroadcast(s)) > 1) },
+		"isBroadcastSource":      func(s *session) any { return bit(len(s.host.copies(s)) > 0) },
 		"badge":                  func(s *session) any { return s.badge() },
 		"termpilot.exit":         func(s *session) any { return raw(s.facts.ended()) },
 		"termpilot.survivors":    func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return raw(s.facts.survivors) },

@@ -64,7 +64,7 @@ func (r *request) check() error {
 	if r.dir != "" && !filepath.IsAbs(r.dir) {
 		return invalid("the working directory is not an absolute path")
 	}
-	if strings.ContainsFunc(r.name, func(c rune) bool { return c < ' ' || c == 0x7f }) || len(r.name) > maxName {
+	if !isName(r.name) {
 		return invalid("a name with control characters, or of more than 1024 bytes")
 	}
 	if r.rows < 0 || r.columns < 0 || r.rows > maxRows || r.columns > maxColumns {
@@ -77,6 +77,11 @@ func (r *request) check() error {
 }
 
 const maxName = 1024
+
+// isName reports whether a name is short and without control characters.
+func isName(name string) bool {
+	return len(name) <= maxName && !strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f })
+}
 
 func invalid(detail string) error {
 	return &fault.Error{Op: "open", Code: fault.InvalidArgument, Detail: detail, Hint: "correct the argument"}

@@ -1,0 +1,96 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/iterm/api"
+)
+
+func TestATransactionHoldsUpOutputAndOtherClients(t *testing.T) { // HOST-116
+	h := newHost(t)
+	c, other := h.connect(), h.connect()
+	id := c.open("sh")
+	transact := func(c *apiClient, begin bool) api.TransactionResponse_Status {
+		return c.call(&api.TransactionRequest{Begin: &begin}).GetTransactionResponse().GetStatus()
+	}
+	if got := transact(c, false); got != api.TransactionResponse_NO_TRANSACTION {
+		t.Error(got)
+	}
+	c.send(id, "n=0; while sleep 0.01; do n=$((n+1)); echo line $n; done\r")
+	c.awaitScreen(id, "line 3")
+	if got := transact(c, true); got != api.TransactionResponse_OK {
+		t.Fatal(got)
+	}
+	if got := transact(c, true); got != api.TransactionResponse_ALREADY_IN_TRANSACTION {
+		t.Error(got)
+	}
+	before := c.screen(id)
+	answered := make(chan string, 1)
+	go func() { answered <- other.screen(id) }()
+	began := time.Now()
+	waitUntil(t, "the program prints on", func() bool { return time.Since(began) > 100*time.Millisecond })
+	if got := c.screen(id); got != before {
+		t.Errorf("within the transaction the screen changed from %q to %q", before, got)
+	}
+	select {
+	case <-answered:
+		t.Error("another client was answered within the transaction")
+	default:
+	}
+	c.call(&api.InjectRequest{SessionId: []string{id}, Data: []byte("its own\r\n")})
+	if got := c.screen(id); !strings.Contains(got, "its own") {
+		t.Error("what the client itself injects waits")
+	}
+	if got := transact(c, false); got != api.TransactionResponse_OK {
+		t.Error(got)
+	}
+	<-answered
+	waitUntil(t, "output goes on", func() bool { return c.screen(id) != before })
+}
+
+func TestATransactionEndsWithItsClientAndInTime(t *testing.T) { // HOST-117
+	h := newHost(t)
+	c, hung := h.connect(), h.connect()
+	id := c.open("sh")
+	begin := &api.TransactionRequest{Begin: ptr(true)}
+	hung.call(begin)
+	_ = hung.ws.Close()
+	c.screen(id) // is answered
+	hung = h.connect()
+	hung.call(begin)
+	began := time.Now()
+	// What takes time waits for the client's own transaction, which ends by itself.
+	if got := hung.call(&api.CreateTabRequest{}).GetCreateTabResponse().GetStatus(); got != api.CreateTabResponse_OK {
+		t.Error(got)
+	}
+	if took := time.Since(began); took < transactionPatience-100*time.Millisecond {
+		t.Errorf("a tab was made within the transaction, after %v", took)
+	}
+	if got := hung.call(&api.TransactionRequest{}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_NO_TRANSACTION {
+		t.Errorf("a transaction that had lost its hold: %v", got)
+	}
+	// One that is begun anew all the time holds nobody up for ever.
+	storm := make(chan struct{})
+	stormed := make(chan struct{})
+	go func() {
+		defer close(stormed)
+		for {
+			select {
+			case <-storm:
+				return
+			default:
+				hung.call(begin)
+				hung.call(&api.TransactionRequest{})
+			}
+		}
+	}()
+	for range 50 {
+		c.call(&api.FocusRequest{})
+	}
+	c.closeSession(id, true)
+	close(storm)
+	<-stormed
+	hung.call(begin) // is open when the host ends
+}
