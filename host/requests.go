@@ -41,6 +41,7 @@ func init() {
 		113: quick(inject),
 		114: quick(activate),
 		115: quick(variables),
+		116: slow(savedArrangement),
 		117: quick(focus),
 		118: quick(listProfiles),
 		119: quick(rpcResult),

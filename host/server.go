@@ -59,8 +59,9 @@ type server struct {
 	broadcasts  [][]string
 	closing     bool
 
-	copying sync.RWMutex // held while input is copied; before a session's mu
-	frozen  *freeze
+	copying   sync.RWMutex // held while input is copied; before a session's mu
+	arranging sync.Mutex   // held while an arrangement is saved or restored; before everything
+	frozen    *freeze
 }
 
 // request says what session to make.
