@@ -46,6 +46,7 @@ func init() {
 		118: quick(listProfiles),
 		119: quick(rpcResult),
 		120: slow(restartSession),
+		121: slow(menuItem),
 		122: quick(setTabLayout),
 		123: quick(getBroadcastDomains),
 		124: quick(tmux),
