@@ -141,6 +141,19 @@ func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
 		{Submessage: &api.ClientOriginatedMessage_InvokeFunctionRequest{InvokeFunctionRequest: &api.InvokeFunctionRequest{Invocation: ptr(`iterm2.set_name(name: "x")`)}}},
 		{Submessage: &api.ClientOriginatedMessage_SetPropertyRequest{SetPropertyRequest: &api.SetPropertyRequest{Identifier: &api.SetPropertyRequest_SessionId{SessionId: "active"}, Name: ptr("grid_size"), JsonValue: ptr(`{"width":3,"height":3}`)}}},
 		{Submessage: &api.ClientOriginatedMessage_NotificationRequest{NotificationRequest: &api.NotificationRequest{Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_PROMPT.Enum()}}},
+		{Submessage: &api.ClientOriginatedMessage_NotificationRequest{NotificationRequest: &api.NotificationRequest{
+			Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_SERVER_ORIGINATED_RPC.Enum(),
+			Arguments: &api.NotificationRequest_RpcRegistrationRequest{RpcRegistrationRequest: register("f", []string{"a"}, map[string]string{"a": "user.x?"}, 1)},
+		}}},
+		{Submessage: &api.ClientOriginatedMessage_InvokeFunctionRequest{InvokeFunctionRequest: inApp("f(a: [1, termpilot.version?])")}},
+		{Submessage: &api.ClientOriginatedMessage_SelectionRequest{SelectionRequest: &api.SelectionRequest{Request: &api.SelectionRequest_SetSelectionRequest_{
+			SetSelectionRequest: &api.SelectionRequest_SetSelectionRequest{SessionId: ptr("active"), Selection: &api.Selection{SubSelections: []*api.SubSelection{box(1, 4, sub(1, 0, 2, 1))}}},
+		}}}},
+		{Submessage: &api.ClientOriginatedMessage_SetProfilePropertyRequest{SetProfilePropertyRequest: &api.SetProfilePropertyRequest{
+			Target:      &api.SetProfilePropertyRequest_GuidList_{GuidList: &api.SetProfilePropertyRequest_GuidList{Guids: []string{profile{Name: defaultProfile}.guid()}}},
+			Assignments: []*api.SetProfilePropertyRequest_Assignment{{Key: ptr("Rows"), JsonValue: ptr("30")}},
+		}}},
+		{Submessage: &api.ClientOriginatedMessage_PreferencesRequest{PreferencesRequest: &api.PreferencesRequest{Requests: []*api.PreferencesRequest_Request{{}}}}},
 	} {
 		data, _ := proto.Marshal(m)
 		f.Add(data)

@@ -81,6 +81,9 @@ func upgrade(conn *net.UnixConn, admits func(cookie string) bool) (*websocket.Co
 	}
 	_ = conn.SetDeadline(time.Time{})
 	ws.SetReadLimit(maxFrame)
+	ws.SetCloseHandler(func(int, string) error { // an empty frame, as from the API's own server
+		return ws.WriteControl(websocket.CloseMessage, nil, time.Now().Add(time.Second))
+	})
 	return ws, w, nil
 }
 
