@@ -143,6 +143,13 @@ func TestAHostThatDiesIsNamedAndTheNextCallRecovers(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("took %v to notice", took)
 	}
+	// Its sessions are gone with it, as far as can be told while it does not run.
+	if f := s.c.try("run_command", with(s, map[string]any{"command": "true"}), nil); f == nil || f.Code != "backend_unavailable" || f.Hint == "" {
+		t.Errorf("a session of the dead host: got %+v, want backend_unavailable", f)
+	}
 	n := s.c.open(s.h, "bash", nil)
+	if f := s.c.try("run_command", with(s, map[string]any{"command": "true"}), nil); f == nil || f.Code != "session_not_found" {
+		t.Errorf("a session of the dead host beside a new one: got %+v, want session_not_found", f)
+	}
 	n.expect("echo again", want{exit: code(0), output: "again"})
 }

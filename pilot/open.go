@@ -164,8 +164,13 @@ func openOn(ctx context.Context, tried []terminal.Backend, spec terminal.OpenSpe
 // firstCommand types the command at a new shell's first prompt, through the
 // same gate as any other. It returns the run, or why there is none.
 func (p *Pilot) firstCommand(ctx context.Context, t target, command string) (runID, reason string) {
+	began := time.Now()
+	if strings.ContainsAny(command, "\t\n") {
+		p.awaitPaste(ctx, t)
+	}
+	left := max(openWait-time.Since(began), settle)
 	// The tripwire has let it pass already, before anything was opened.
-	run, err := p.Run(ctx, RunRequest{SessionID: string(t.id()), Command: command, NoWait: true, Timeout: openWait, Force: true})
+	run, err := p.Run(ctx, RunRequest{SessionID: string(t.id()), Command: command, NoWait: true, Timeout: left, Force: true})
 	if err != nil {
 		reason = oneLine(err.Error())
 		if hint := fault.HintOf(err); hint != "" {
@@ -173,6 +178,32 @@ func (p *Pilot) firstCommand(ctx context.Context, t target, command string) (run
 		}
 	}
 	return run.RunID, reason
+}
+
+// awaitPaste waits until a new shell takes pastes, which several lines need to
+// arrive as they are: fish switches them on a moment after its first prompt. It
+// gives up when a prompt has stood for a while without.
+func (p *Pilot) awaitPaste(ctx context.Context, t target) {
+	ctx, cancel := context.WithTimeout(ctx, openWait)
+	defer cancel()
+	w, err := watch(ctx, t)
+	if err != nil {
+		return // the run will say why
+	}
+	defer w.stop()
+	var stood time.Time
+	for prompt := w.first; prompt.Paste != terminal.Yes; {
+		if prompt.State == terminal.Editing && stood.IsZero() {
+			stood = time.Now()
+		}
+		_, _, closed := w.pause(ctx, settle/10)
+		if closed || ctx.Err() != nil || !stood.IsZero() && time.Since(stood) >= settle {
+			return
+		}
+		if prompt, err = t.backend.Prompt(ctx, t.id(), ""); err != nil {
+			return
+		}
+	}
 }
 
 // settled waits until a new session is ready, or clearly will not be.
