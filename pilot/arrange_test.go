@@ -134,6 +134,18 @@ func TestACommandThatCannotBeTypedIsToldAndTheSessionStays(t *testing.T) { // OP
 	})
 }
 
+func TestOpeningWaitsNoLongerThanTheLongestWait(t *testing.T) { // WAIT-8, OPEN-1
+	onWith(t, terminaltest.Options{Start: time.Minute}, Options{MaxWait: time.Second}, func(b bench) {
+		for _, command := range []string{"", "true", "echo a\necho b"} {
+			began := time.Now()
+			got, err := b.Open(b.t.Context(), OpenRequest{Command: command})
+			if took := time.Since(began); err != nil || took > 2*time.Second || got.Session.Readiness.State != Starting || (command != "") != (got.Reason != "") {
+				b.t.Errorf("%q: got %+v, %v after %v", command, got, err, took)
+			}
+		}
+	})
+}
+
 func TestADangerousCommandOpensNothing(t *testing.T) { // OPEN-9
 	on(t, terminaltest.Options{}, func(b bench) {
 		before := b.f.Calls("open")

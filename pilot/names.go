@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"termpilot/fault"
+	"termpilot/private"
 	"termpilot/terminal"
 )
 
@@ -71,7 +71,7 @@ type naming struct {
 // naming waits for the right to give a name, and looks who is called what. The
 // caller calls done. Busy when another server keeps the right for too long.
 func (p *Pilot) naming(ctx context.Context, op string) (*naming, error) {
-	release, err := p.locks.acquire(ctx, op, "names", lockName, op, namePatience)
+	release, err := p.locks.acquire(ctx, op, "names", lockName, op, p.patience(namePatience, namePatience))
 	if err != nil {
 		if errors.Is(err, fault.Busy) {
 			return nil, &fault.Error{Op: op, Code: fault.Busy, Detail: "another server is opening or naming a session", Hint: "call again in a moment", Err: err}
@@ -164,8 +164,8 @@ func (p *Pilot) nameNews() (list []named) {
 	if p.locks.dir == "" {
 		return p.news
 	}
-	data, err := os.ReadFile(filepath.Join(p.locks.dir, newsFile))
-	if err != nil || len(data) > 1<<20 || json.Unmarshal(data, &list) != nil {
+	data, err := private.Read(filepath.Join(p.locks.dir, newsFile), maxNews)
+	if err != nil || json.Unmarshal(data, &list) != nil {
 		return nil
 	}
 	return list
@@ -178,14 +178,17 @@ func (p *Pilot) setNameNews(list []named) {
 	}
 	data, err := json.Marshal(list)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(p.locks.dir, newsFile), data, 0o600)
+		err = private.Write(filepath.Join(p.locks.dir, newsFile), data)
 	}
 	if err != nil {
 		p.log.Warn("a name could not be told to other servers", "err", err)
 	}
 }
 
-const newsFile = "names.json"
+const (
+	newsFile = "names.json"
+	maxNews  = 1 << 20
+)
 
 // Named returns the id of the live session that a person means by word: its
 // exact id or, in whatever case, its whole name. Tools take ids alone. A word

@@ -3,6 +3,8 @@ package pilot
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -261,6 +263,47 @@ func TestAPersonMayNameASession(t *testing.T) { // NAME-8
 		_, err := b.Named(b.t.Context(), "twin")
 		if !errors.Is(err, fault.InvalidArgument) || !strings.Contains(fault.HintOf(err), "fake-3 (bash in /home/user), fake-4 (bash in /home/user)") {
 			b.t.Errorf("got %v, hint %q", err, fault.HintOf(err))
+		}
+	})
+}
+
+func FuzzANameThatIsTakenIsOneShortLine(f *testing.F) { // NAME-6
+	f.Add("  acorn\u202e\n")
+	f.Add("current")
+	f.Fuzz(func(t *testing.T, text string) {
+		name, err := checkName("test", text)
+		if err != nil {
+			return
+		}
+		if terminal.OneLine(name, MaxName) != name || strings.TrimSpace(name) != name || slices.Contains(reserved, strings.ToLower(name)) {
+			t.Fatalf("%q was taken as %q", text, name)
+		}
+		if again, err := checkName("test", name); again != name || err != nil {
+			t.Fatalf("%q became %q, %v", name, again, err)
+		}
+	})
+}
+
+func TestAFileOfNamesThatIsNoneCostsNothing(t *testing.T) { // NAME-5
+	dir := t.TempDir()
+	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
+		path := filepath.Join(dir, "locks", newsFile)
+		for _, text := range []string{"", "{", `{"a":1}`, "[1,2]", `[{"name":"acorn"`, "\x00\xff", strings.Repeat("x", maxNews+1)} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				b.t.Fatal(err)
+			}
+			if got, err := b.Open(b.t.Context(), OpenRequest{}); err != nil || got.Name == "" {
+				b.t.Errorf("%.20q: got %+v, %v", text, got, err)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil {
+			b.t.Fatal(err)
+		}
+		if got, err := b.Open(b.t.Context(), OpenRequest{}); err != nil || got.Name == "" {
+			b.t.Errorf("got %+v, %v", got, err)
 		}
 	})
 }

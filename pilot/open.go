@@ -168,7 +168,7 @@ func (p *Pilot) firstCommand(ctx context.Context, t target, command string) (run
 	if strings.ContainsAny(command, "\t\n") {
 		p.awaitPaste(ctx, t)
 	}
-	left := max(openWait-time.Since(began), settle)
+	left := max(p.patience(openWait, openWait)-time.Since(began), settle)
 	// The tripwire has let it pass already, before anything was opened.
 	run, err := p.Run(ctx, RunRequest{SessionID: string(t.id()), Command: command, NoWait: true, Timeout: left, Force: true})
 	if err != nil {
@@ -184,7 +184,7 @@ func (p *Pilot) firstCommand(ctx context.Context, t target, command string) (run
 // arrive as they are: fish switches them on a moment after its first prompt. It
 // gives up when a prompt has stood for a while without.
 func (p *Pilot) awaitPaste(ctx context.Context, t target) {
-	ctx, cancel := context.WithTimeout(ctx, openWait)
+	ctx, cancel := context.WithTimeout(ctx, p.patience(openWait, openWait))
 	defer cancel()
 	w, err := watch(ctx, t)
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *Pilot) awaitPaste(ctx context.Context, t target) {
 
 // settled waits until a new session is ready, or clearly will not be.
 func (p *Pilot) settled(ctx context.Context, t target, command bool) Readiness {
-	ctx, cancel := context.WithTimeout(ctx, openWait)
+	ctx, cancel := context.WithTimeout(ctx, p.patience(openWait, openWait))
 	defer cancel()
 	w, err := watch(ctx, t)
 	if err != nil {
