@@ -391,7 +391,7 @@ func TestIdsAreExact(t *testing.T) { // HOST-86
 func TestAFaultOfOursEndsNeitherTheHostNorTheSession(t *testing.T) { // HOST-87
 	s := &session{
 		host: &server{frozen: newFreeze(), log: slog.New(slog.DiscardHandler), hub: hub{clients: map[*client]struct{}{}}},
-		id:   newID(), input: newInput(), viewers: map[*viewer]struct{}{}, told: map[string]string{},
+		id:   newID(), input: newInput(nil), viewers: map[*viewer]struct{}{}, told: map[string]string{}, seen: map[string]any{},
 	}
 	s.facts.columns, s.facts.rows = 80, 24
 	s.draw([]byte("x")) // there is no emulator: a panic

@@ -88,6 +88,16 @@ func (d *device) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// writeNow types what the terminal takes without waiting, and returns how much that was.
+func (d *device) writeNow(p []byte) int {
+	n := 0
+	_ = d.control(func(fd int) (err error) { // what goes wrong will go wrong again in Write
+		n, err = unix.Write(fd, p)
+		return err
+	})
+	return max(n, 0)
+}
+
 // readNow reads what is there without waiting: 0 and nil when there is nothing,
 // io.EOF when nobody holds the slave side.
 func (d *device) readNow(p []byte) (int, error) {

@@ -17,6 +17,8 @@ const (
 // input is the queue between those who type and a PTY. What is put in goes out
 // in order and whole; nobody who puts waits for the program to read.
 type input struct {
+	now func([]byte) int // writes what the terminal takes without waiting; may be nil
+
 	mu      sync.Mutex
 	more    *sync.Cond
 	waiting [][]byte
@@ -25,8 +27,8 @@ type input struct {
 	last    time.Time // when the last byte was taken by the terminal
 }
 
-func newInput() *input {
-	q := &input{}
+func newInput(now func([]byte) int) *input {
+	q := &input{now: now}
 	q.more = sync.NewCond(&q.mu)
 	return q
 }
@@ -46,6 +48,13 @@ func (q *input) add(text []byte, limit int) bool {
 	defer q.mu.Unlock()
 	if q.closed || q.size+len(text) > limit {
 		return false
+	}
+	if q.size == 0 && q.now != nil { // nothing is before it: most often all of it can go now
+		text = text[q.now(text):]
+		q.last = time.Now()
+	}
+	if len(text) == 0 {
+		return true
 	}
 	q.waiting = append(q.waiting, append([]byte(nil), text...))
 	q.size += len(text)

@@ -29,6 +29,8 @@ type marks struct {
 	touched bool   // something was sent to the shell since the prompt was shown
 	right   string // what stood right of the command's start before the first touch
 	pasted  bool   // the line editor took bracketed pastes at a prompt
+
+	named, guid string // the prompt that was last named on the API, and how
 }
 
 func newMarks(nonce string) marks {
@@ -187,8 +189,12 @@ func (s *session) tellPrompt(mode api.PromptMonitorMode, p shellint.Prompt, fill
 }
 
 // promptGUID is a prompt's id on the API: a GUID, never used for another.
+// mu is held.
 func (s *session) promptGUID(id string) string {
-	return strings.ToUpper(uuid.NewSHA1(s.space, []byte(id)).String())
+	if s.marks.named != id {
+		s.marks.named, s.marks.guid = id, strings.ToUpper(uuid.NewSHA1(s.space, []byte(id)).String())
+	}
+	return s.marks.guid
 }
 
 // promptBy finds a kept prompt by its id on the API; the last one for "".

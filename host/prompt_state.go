@@ -26,22 +26,42 @@ var stateNames = map[terminal.PromptState]string{
 	terminal.Running: "running", terminal.Finished: "finished",
 }
 
+// promptFacts is what promptView tells, in a form that can be compared.
+type promptFacts struct {
+	id                     string
+	state                  terminal.PromptState
+	typed                  terminal.Known
+	touched, paste, silent bool
+	cwd                    string
+}
+
+// promptFacts looks at the last prompt. mu is held.
+func (s *session) promptFacts() promptFacts {
+	p := s.marks.machine.Last()
+	f := promptFacts{id: p.ID, state: p.State, touched: s.marks.touched, paste: s.term.Modes().BracketedPaste, cwd: p.Cwd}
+	switch {
+	case p.ID == "":
+	case p.State == terminal.Editing:
+		f.typed = s.typed(p.CommandStart)
+	case p.State == terminal.Continuation:
+		f.typed = terminal.Yes
+	default:
+		f.typed = terminal.No
+		f.silent = p.State == terminal.Finished && s.silent(p)
+	}
+	return f
+}
+
 // promptView tells the last prompt. mu is held.
 func (s *session) promptView() promptView {
-	p := s.marks.machine.Last()
-	v := promptView{State: stateNames[p.State], Touched: s.marks.touched, Paste: s.term.Modes().BracketedPaste}
-	if p.ID == "" {
+	f := s.promptFacts()
+	v := promptView{State: stateNames[f.state], Touched: f.touched, Paste: f.paste, Silent: f.silent}
+	if f.id == "" {
 		return v
 	}
-	v.ID, v.Cwd = s.promptGUID(p.ID), clean(p.Cwd)
-	switch p.State {
-	case terminal.Editing:
-		v.Typed = s.typed(p.CommandStart)
-	case terminal.Continuation:
-		v.Typed = ptr(true)
-	default:
-		v.Typed = ptr(false)
-		v.Silent = p.State == terminal.Finished && s.silent(p)
+	v.ID, v.Cwd = s.promptGUID(f.id), clean(f.cwd)
+	if f.typed != terminal.Unknown {
+		v.Typed = ptr(f.typed == terminal.Yes)
 	}
 	return v
 }
@@ -56,31 +76,31 @@ func (s *session) silent(p shellint.Prompt) bool {
 
 // typed reports whether the command line that begins at a handle's place holds
 // anything: the cursor has left its start, or what was sent has not been
-// answered yet, or something new stands right of the cursor. nil when the
+// answered yet, or something new stands right of the cursor. Unknown when the
 // start is gone, or a change right of the cursor might be the shell's own (a
 // clock in a right prompt).
-func (s *session) typed(start uint64) *bool {
+func (s *session) typed(start uint64) terminal.Known {
 	at, ok := s.locate(start)
 	if !ok {
-		return nil
+		return terminal.Unknown
 	}
 	if s.cursor() != at {
-		return ptr(true)
+		return terminal.Yes
 	}
 	if !s.marks.touched {
-		return ptr(false)
+		return terminal.No
 	}
 	idle, last := s.input.idle()
 	if !idle || last.After(s.lastOutput) && time.Since(last) < settled {
-		return ptr(true)
+		return terminal.Yes
 	}
 	switch right := s.rightOfCursor(); {
 	case right == s.marks.right, strings.TrimSpace(right) == "":
-		return ptr(false)
+		return terminal.No
 	case strings.TrimSpace(s.marks.right) == "":
-		return ptr(true)
+		return terminal.Yes
 	}
-	return nil
+	return terminal.Unknown
 }
 
 // rightOfCursor is the text from the cursor to the end of its line. mu is held.

@@ -147,8 +147,8 @@ func (h *server) start(r request) (*session, error) {
 	}
 	s := &session{
 		host: h, id: r.id, space: uuid.New(), profile: r.profile, request: r,
-		input: newInput(), exited: make(chan struct{}), done: make(chan struct{}),
-		viewers: map[*viewer]struct{}{}, told: map[string]string{},
+		exited: make(chan struct{}), done: make(chan struct{}),
+		viewers: map[*viewer]struct{}{}, told: map[string]string{}, seen: map[string]any{},
 		lastOutput: time.Now(),
 	}
 	s.request.beside, s.request.near = nil, nil // a session must not keep another in memory
@@ -184,7 +184,7 @@ func (h *server) start(r request) (*session, error) {
 		return nil, err
 	}
 	defer tty.Close()
-	s.device = dev
+	s.device, s.input = dev, newInput(dev.writeNow)
 	if s.proc, err = s.program.start(tty); err != nil {
 		_ = dev.Close()
 		s.removeFolder()

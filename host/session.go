@@ -55,6 +55,7 @@ type session struct {
 	release    *time.Timer
 	selected   []*api.SubSelection
 	told       map[string]string // watched variables as last told
+	seen       map[string]any    // what some of them were made of then; see unchanged
 	looking    *time.Timer
 	looked     time.Time    // when the watched job variables were last looked at
 	front      atomic.Int64 // the foreground group at that time

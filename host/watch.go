@@ -38,6 +38,7 @@ func (s *session) tellVariables() {
 		case known && slices.Contains(constantVariables, name):
 		case slices.Contains(jobVariables, name) && !s.settledName(name):
 			look = true
+		case known && s.unchanged(name):
 		default:
 			s.tellChange(name, before, known, s.variableLocked(name))
 		}
@@ -46,6 +47,32 @@ func (s *session) tellVariables() {
 		wait := max(lookDelay, lookPause-time.Since(s.looked))
 		s.looking = time.AfterFunc(wait, s.look)
 	}
+}
+
+// unchanged reports whether what a variable is made of is known to be as it was
+// when this was last asked. A session that prints is asked so for every variable
+// again and again, and spelling all of them out costs more than drawing. mu is held.
+func (s *session) unchanged(name string) bool {
+	var now any
+	switch name {
+	case "termpilot.prompt":
+		now = s.promptFacts()
+	case "termpilot.marks":
+		now = s.marksState()
+	case "termpilot.exit":
+		now = s.facts.ended()
+	case "terminalWindowName", "terminalIconName":
+		now = s.titleOrNil()
+	case "showingAlternateScreen":
+		now = s.term.Modes().Alternate
+	case "path", "hostname", "username":
+		now = s.whereLocked(name)
+	default:
+		return false
+	}
+	before, known := s.seen[name]
+	s.seen[name] = now
+	return known && before == now
 }
 
 func (s *session) tellChange(name, before string, known bool, value string) {
@@ -91,6 +118,7 @@ func (s *session) look() {
 	for name, value := range values {
 		before, known := s.told[name]
 		s.tellChange(name, before, known, value)
+		delete(s.seen, name)
 	}
 }
 
