@@ -14,6 +14,17 @@ import (
 
 func (j *Journal) path(n int64) string { return filepath.Join(j.dir, fileName(j.name, n)) }
 
+// opened notes which file is open. mu is held.
+func (j *Journal) opened(f *os.File, n int64) error {
+	j.file, j.number, j.good = f, n, 0
+	j.here, j.after = j.path(n), j.path(n+1)
+	var err error
+	if j.mine, err = f.Stat(); err != nil {
+		j.forget()
+	}
+	return err
+}
+
 // numbers returns the numbers of the journal's files, rising.
 func (j *Journal) numbers() ([]int64, error) {
 	d, err := os.Open(j.dir)
@@ -84,13 +95,12 @@ func (j *Journal) settle(opening bool) error {
 		if len(numbers) == 0 {
 			return j.create(1)
 		}
-		j.number = numbers[len(numbers)-1]
-		if j.file, err = openFile(j.path(j.number), os.O_RDWR); err != nil {
+		newest := numbers[len(numbers)-1]
+		f, err := openFile(j.path(newest), os.O_RDWR)
+		if err != nil {
 			return err
 		}
-		j.good = 0
-		if j.mine, err = j.file.Stat(); err != nil {
-			j.forget()
+		if err := j.opened(f, newest); err != nil {
 			return err
 		}
 		size = j.mine.Size()
@@ -114,10 +124,10 @@ func (j *Journal) settle(opening bool) error {
 // look tells how long the open file is, and whether it is stale: another process
 // began a newer file, or the one that is open is no longer at its place.
 func (j *Journal) look() (size int64, stale bool) {
-	if _, err := os.Lstat(j.path(j.number + 1)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(j.after); !errors.Is(err, fs.ErrNotExist) {
 		return 0, true
 	}
-	there, err := os.Lstat(j.path(j.number))
+	there, err := os.Lstat(j.here)
 	if err != nil || !os.SameFile(there, j.mine) {
 		return 0, true
 	}
@@ -156,9 +166,7 @@ func (j *Journal) create(n int64) error {
 		return err
 	}
 	j.forget()
-	j.file, j.number, j.good = f, n, 0
-	if j.mine, err = f.Stat(); err != nil {
-		j.forget()
+	if err := j.opened(f, n); err != nil {
 		return err
 	}
 	d, err := os.Open(j.dir)

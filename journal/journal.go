@@ -46,8 +46,11 @@ type Journal struct {
 	o         Options
 
 	mu      sync.Mutex  // held over a whole append
+	turn    int         // the lock file, open for appending; -1 when it is not
 	file    *os.File    // the newest file; nil when it must be looked for
 	number  int64       // of file
+	here    string      // its path
+	after   string      // that of the next
 	mine    fs.FileInfo // file, as it was when it was opened
 	good    int64       // end of its last whole record, as far as it was looked at
 	closed  bool
@@ -85,7 +88,7 @@ func Open(dir, name string, o Options) (*Journal, error) {
 	if err := private(dir); err != nil {
 		return nil, storage("open journal", err)
 	}
-	j := &Journal{dir: dir, name: name, o: o, changed: make(chan struct{})}
+	j := &Journal{dir: dir, name: name, o: o, turn: -1, changed: make(chan struct{})}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.exclusive(context.Background(), func() error { return j.settle(true) }); err != nil {
@@ -116,6 +119,10 @@ func (j *Journal) shut() error {
 	if j.file != nil {
 		err = j.file.Close()
 		j.file = nil
+	}
+	if j.turn >= 0 {
+		_ = syscall.Close(j.turn)
+		j.turn = -1
 	}
 	return err
 }
@@ -183,15 +190,27 @@ func (j *Journal) write(line []byte, commit bool) error {
 	return err
 }
 
-// exclusive runs f while no other process writes, and no reader looks.
+// exclusive runs f while no other process writes, and no reader looks. mu is held.
 func (j *Journal) exclusive(ctx context.Context, f func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, j.o.Patience)
-	defer cancel()
-	unlock, err := j.lock(ctx, syscall.LOCK_EX)
-	if err != nil {
-		return err
+	for {
+		if j.turn < 0 {
+			fd, err := j.openLock()
+			if err != nil {
+				return err
+			}
+			j.turn = fd
+		}
+		if err := j.flock(ctx, j.turn, syscall.LOCK_EX); err != nil {
+			return err
+		}
+		var st syscall.Stat_t
+		if err := syscall.Fstat(j.turn, &st); err == nil && st.Nlink > 0 {
+			break
+		}
+		_ = syscall.Close(j.turn) // it was removed by hand: others lock another file now
+		j.turn = -1
 	}
-	defer unlock()
+	defer func() { _ = syscall.Flock(j.turn, syscall.LOCK_UN) }()
 	return f()
 }
 
@@ -199,36 +218,63 @@ func (j *Journal) exclusive(ctx context.Context, f func() error) error {
 // long as the disk takes, some hundred microseconds and more.
 const lockRetry = time.Millisecond
 
-// lock takes the lock file, exclusive for writers or shared for readers. Its
-// system calls are made here: one call of it stands in the way of every record.
-func (j *Journal) lock(ctx context.Context, how int) (unlock func(), err error) {
-	path := filepath.Join(j.dir, j.name+".lock")
+func (j *Journal) lockPath() string { return filepath.Join(j.dir, j.name+".lock") }
+
+// openLock opens the lock file. Its system calls are made here: one call of it
+// stands in the way of every record.
+func (j *Journal) openLock() (int, error) {
 	const flags = syscall.O_CREAT | syscall.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
+	path := j.lockPath()
 	fd, err := syscall.Open(path, flags, 0o600)
 	for errors.Is(err, syscall.EINTR) {
 		fd, err = syscall.Open(path, flags, 0o600)
 	}
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
+	return fd, nil
+}
+
+// lock takes the lock file by a descriptor of its own.
+func (j *Journal) lock(ctx context.Context, how int) (unlock func(), err error) {
+	fd, err := j.openLock()
+	if err != nil {
+		return nil, err
+	}
+	if err := j.flock(ctx, fd, how); err != nil {
+		_ = syscall.Close(fd)
+		return nil, err
+	}
+	return func() {
+		_ = syscall.Flock(fd, syscall.LOCK_UN) // a child that is just being started may have a copy of fd
+		_ = syscall.Close(fd)
+	}, nil
+}
+
+// flock waits until the lock is taken, exclusive for writers or shared for
+// readers, Patience at the most.
+func (j *Journal) flock(ctx context.Context, fd, how int) error {
+	switch err := syscall.Flock(fd, how|syscall.LOCK_NB); {
+	case err == nil: // as a rule
+		return nil
+	case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+		return &fs.PathError{Op: "lock", Path: j.lockPath(), Err: err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.o.Patience)
+	defer cancel()
+	tick := time.NewTicker(lockRetry)
+	defer tick.Stop()
 	for {
-		switch err = syscall.Flock(fd, how|syscall.LOCK_NB); {
+		switch err := syscall.Flock(fd, how|syscall.LOCK_NB); {
 		case err == nil:
-			return func() {
-				_ = syscall.Flock(fd, syscall.LOCK_UN) // a child that is just being started may have a copy of fd
-				_ = syscall.Close(fd)
-			}, nil
+			return nil
 		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
-			_ = syscall.Close(fd)
-			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+			return &fs.PathError{Op: "lock", Path: j.lockPath(), Err: err}
 		}
-		timer := time.NewTimer(lockRetry)
 		select {
-		case <-timer.C:
+		case <-tick.C:
 		case <-ctx.Done():
-			timer.Stop()
-			_ = syscall.Close(fd)
-			return nil, fmt.Errorf("wait for %s: %w", path, ctx.Err())
+			return fmt.Errorf("wait for %s: %w", j.lockPath(), ctx.Err())
 		}
 	}
 }

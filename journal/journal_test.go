@@ -432,6 +432,24 @@ func TestAHeldLockEndsInAnError(t *testing.T) { // JRN-14
 	add(t, j, 1, 1)
 }
 
+func TestALockFileThatWasRemovedIsNoLock(t *testing.T) { // JRN-15
+	dir := folder(t)
+	j := open(t, dir, Options{Patience: 20 * time.Millisecond})
+	add(t, j, 1, 1)
+	if err := os.Remove(filepath.Join(dir, "runs.lock")); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := open(t, dir, Options{}).lock(t.Context(), syscall.LOCK_EX) // of the file that is there now
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(t.Context(), 1); !errors.Is(err, fault.Storage) {
+		t.Errorf("two write at once: %v", err)
+	}
+	unlock()
+	add(t, j, 2, 2)
+}
+
 func TestSeveralWritersLoseNothing(t *testing.T) { // JRN-15
 	dir := folder(t)
 	const writers, each = 4, 25

@@ -103,8 +103,6 @@ func (r *reader) news() bool {
 // committed returns the journal's files and the size of the newest at a moment
 // at which nobody writes: what is whole then will never be taken back.
 func (r *reader) committed(ctx context.Context) (numbers []int64, size int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.j.o.Patience)
-	defer cancel()
 	unlock, err := r.j.lock(ctx, syscall.LOCK_SH)
 	if err != nil {
 		return nil, 0, err
