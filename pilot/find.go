@@ -262,6 +262,10 @@ func (t target) alive(op string) error {
 	}
 }
 
+// maxHomes is how many sessions something is remembered of: ids are never used
+// again, so old ones only take room.
+const maxHomes = 4096
+
 func (p *Pilot) home(id terminal.ID) (int, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -272,7 +276,7 @@ func (p *Pilot) home(id terminal.ID) (int, bool) {
 func (p *Pilot) setHome(id terminal.ID, backend int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.homes) > 4096 { // ids are never used again, so old ones only take room
+	if len(p.homes) > maxHomes {
 		clear(p.homes)
 	}
 	p.homes[id] = backend

@@ -1,20 +1,15 @@
 package pilot
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -47,13 +42,17 @@ const (
 // drops flock(2) when the last descriptor closes.
 type locks struct {
 	dir string // "" is this process only
+	pid int
 
-	mu   sync.Mutex
-	held map[string]holder
+	mu    sync.Mutex
+	held  map[string]holder
+	files map[string]*lockFile // some that were held; kept open, for most often they soon are again
+	swept bool
+	over  bool // close was called
 }
 
 func newLocks(dir string) (*locks, error) {
-	l := &locks{held: map[string]holder{}}
+	l := &locks{pid: os.Getpid(), held: map[string]holder{}, files: map[string]*lockFile{}}
 	if dir == "" {
 		return l, nil
 	}
@@ -67,13 +66,27 @@ func newLocks(dir string) (*locks, error) {
 	return l, nil
 }
 
+// close lets go of the files that are not held. A lock that is taken later works
+// as before.
+func (l *locks) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	for name, file := range l.files {
+		if _, held := l.held[name]; !held {
+			file.close()
+			delete(l.files, name)
+		}
+	}
+}
+
 // lockPoll is how often a lock held elsewhere is tried again.
 const lockPoll = 20 * time.Millisecond
 
 // acquire takes a session's lock, trying for patience (0: once). Busy, with
 // the holder, when it stays held. release may be called more than once.
 func (l *locks) acquire(ctx context.Context, op string, id terminal.ID, kind lockKind, what string, patience time.Duration) (release func(), err error) {
-	mine := holder{PID: os.Getpid(), What: what, Since: time.Now()}
+	mine := holder{PID: l.pid, What: what, Since: time.Now()}
 	deadline := mine.Since.Add(patience)
 	for {
 		release, other, err := l.try(id, kind, mine)
@@ -110,63 +123,92 @@ func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(),
 	if h, ok := l.held[name]; ok {
 		return nil, h, nil
 	}
-	drop := func() {}
+	var file *lockFile
 	if l.dir != "" {
-		file, other, err := lockFile(filepath.Join(l.dir, name), mine)
-		if file == nil {
+		if file, other, err = l.open(name, mine); file == nil {
 			return nil, other, err
 		}
-		drop = file.unlock
 	}
 	l.held[name] = mine
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.held, name)
-		drop()
+		if file != nil {
+			l.drop(name, file)
+		}
 	}, holder{}, nil
 }
 
-// lockFile locks a file and writes the holder into it. A nil lock without an
-// error means that another process holds it. The file stays when it is
-// unlocked: removing it would let two processes lock two files of one name. The
-// system calls are made here: nothing waits for such a file, and an os.File for
-// every command costs more than the lock.
-func lockFile(path string, mine holder) (*heldFile, holder, error) {
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	for errors.Is(err, unix.EINTR) {
-		fd, err = unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+const (
+	// keptFiles is how many lock files stay open.
+	keptFiles = 64
+	// lockAge is after how long without a holder a lock file is removed, and
+	// sweepMost how many are looked at.
+	lockAge   = 24 * time.Hour
+	sweepMost = 4096
+)
+
+// open locks the file of a name and writes the holder into it. A nil file
+// without an error means that another process holds it. mu is held.
+func (l *locks) open(name string, mine holder) (*lockFile, holder, error) {
+	if !l.swept {
+		l.swept = true
+		sweep(l.dir, time.Now().Add(-lockAge))
 	}
-	if err != nil {
-		return nil, holder{}, &fs.PathError{Op: "open", Path: path, Err: err}
+	if file := l.files[name]; file != nil {
+		locked, err := file.lock(mine)
+		if locked {
+			return file, holder{}, nil
+		}
+		other := file.holder()
+		file.close()
+		delete(l.files, name)
+		if err == nil {
+			return nil, other, nil
+		} // it was removed meanwhile: there may be another one
 	}
-	err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-	if err == nil {
-		text, _ := json.Marshal(mine)
-		// The text only names the holder to others: a failed write loses that, not the lock.
-		_, _ = unix.Pwrite(fd, append(text, '\n'), 0)
-		return &heldFile{fd}, holder{}, nil
+	for range 8 { // each time, another process removed it in between
+		file, err := openLock(filepath.Join(l.dir, name))
+		if err != nil {
+			return nil, holder{}, err
+		}
+		locked, err := file.lock(mine)
+		if locked {
+			return file, holder{}, nil
+		}
+		other := file.holder()
+		file.close()
+		if !errors.Is(err, errRemoved) {
+			return nil, other, err
+		}
 	}
-	defer unix.Close(fd)
-	if !errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, holder{}, &fs.PathError{Op: "lock", Path: path, Err: err}
-	}
-	var other holder
-	text := make([]byte, 512)
-	n, _ := unix.Pread(fd, text, 0)
-	line, _, _ := bytes.Cut(text[:max(n, 0)], []byte("\n")) // behind it may be the rest of a longer one
-	_ = json.Unmarshal(line, &other)                        // torn or blotted out: the holder is not named
-	other.What = oneLine(other.What)
-	return nil, other, nil
+	return nil, holder{}, errRemoved
 }
 
-// heldFile is a locked file.
-type heldFile struct{ fd int }
-
-// unlock blots the holder's text out, so that nobody reads it as that of the
-// next holder, and drops the lock.
-func (f *heldFile) unlock() {
-	_, _ = unix.Pwrite(f.fd, []byte("\n"), 0)
-	_ = unix.Flock(f.fd, unix.LOCK_UN) // a child that is just being started may have a copy of fd
-	_ = unix.Close(f.fd)
+// drop gives a lock back, and keeps its file open if there is room. mu is held.
+func (l *locks) drop(name string, file *lockFile) {
+	file.unlock()
+	if l.over {
+		file.close()
+		delete(l.files, name)
+		return
+	}
+	if l.files[name] == file {
+		return
+	}
+	if len(l.files) >= keptFiles {
+		for old, other := range l.files {
+			if _, held := l.held[old]; !held { // any one: the next holder opens it again
+				other.close()
+				delete(l.files, old)
+				break
+			}
+		}
+	}
+	if len(l.files) >= keptFiles {
+		file.close()
+		return
+	}
+	l.files[name] = file
 }

@@ -68,7 +68,8 @@ type Pilot struct {
 	runs      *runs
 
 	mu     sync.Mutex
-	homes  map[terminal.ID]int // which backend had a session last
+	homes  map[terminal.ID]int    // which backend had a session last
+	shells map[terminal.ID]string // the name of its shell when it was last looked at
 	closed bool
 
 	news []named // the names given last, where no folder holds them; see naming
@@ -91,6 +92,7 @@ func New(o Options) (*Pilot, error) {
 		processes: o.Processes,
 		log:       o.Log,
 		homes:     map[terminal.ID]int{},
+		shells:    map[terminal.ID]string{},
 	}
 	if p.maxWait <= 0 {
 		p.maxWait = maxWait
@@ -119,6 +121,7 @@ func (p *Pilot) Close() error {
 		return nil
 	}
 	p.closed = true
+	p.locks.close()
 	return p.runs.close()
 }
 

@@ -94,3 +94,25 @@ func (p *Pilot) shellName(s terminal.Session) string {
 	}
 	return ""
 }
+
+// shell is shellName of a shell that has not been replaced since it was last
+// looked at: its secret is in its marks, and would not be in those of another.
+func (p *Pilot) shell(s terminal.Session) string {
+	p.mu.Lock()
+	name := p.shells[s.ID]
+	p.mu.Unlock()
+	if name == "" {
+		name = p.shellName(s)
+		p.setShell(s.ID, name)
+	}
+	return name
+}
+
+func (p *Pilot) setShell(id terminal.ID, name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.shells) > maxHomes {
+		clear(p.shells)
+	}
+	p.shells[id] = name
+}

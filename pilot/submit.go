@@ -46,6 +46,7 @@ func (p *Pilot) typeThroughGate(ctx context.Context, t target, one *run, deadlin
 	if one.shell = g.shell; one.shell == "" {
 		one.shell = p.shellName(t.session)
 	}
+	p.setShell(t.id(), one.shell)
 	keys, rest, err := keystrokes(t.id(), one.Command, g.prompt.Paste, one.shell)
 	if err != nil {
 		w.stop()
@@ -84,7 +85,7 @@ func (p *Pilot) typeAtOnce(ctx context.Context, t target, one *run) (*watcher, e
 		w.stop()
 		return nil, err
 	}
-	one.pasted = true
+	one.pasted, one.shell = true, p.shell(t.session)
 	if err := p.record(op, one, w.first.ID, typerEvidence); err != nil {
 		w.stop()
 		return nil, err

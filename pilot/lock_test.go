@@ -1,0 +1,135 @@
+package pilot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+func testLocks(t *testing.T, dir string) *locks {
+	t.Helper()
+	l, err := newLocks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.close)
+	return l
+}
+
+// take takes the lock of a session's runs, or returns the refusal.
+func take(t *testing.T, l *locks, what string) (release func(), err error) {
+	t.Helper()
+	return l.acquire(t.Context(), "test", "s", lockRun, what, 0)
+}
+
+func TestALockIsTakenAgainAndAgain(t *testing.T) { // RUN-21
+	dir := t.TempDir()
+	one, two := testLocks(t, dir), testLocks(t, dir)
+	for range 3 {
+		for _, pair := range [][2]*locks{{one, two}, {two, one}} {
+			release, err := take(t, pair[0], "run a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := take(t, pair[1], "run b"); !errors.Is(err, fault.Busy) || !strings.Contains(err.Error(), "run a of process") {
+				t.Errorf("a second holder: %v", err)
+			}
+			if _, err := take(t, pair[0], "run c"); !errors.Is(err, fault.Busy) {
+				t.Errorf("a second holder in one process: %v", err)
+			}
+			release()
+			release() // once is enough, twice does no harm
+		}
+	}
+}
+
+func TestALockFileThatWasRemovedLocksNothing(t *testing.T) { // RUN-21
+	dir := t.TempDir()
+	one, two := testLocks(t, dir), testLocks(t, dir)
+	release, err := take(t, one, "run a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release() // its file stays open
+	files, _ := filepath.Glob(filepath.Join(dir, "locks", "*.run"))
+	if len(files) != 1 {
+		t.Fatalf("got %q", files)
+	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	if release, err = take(t, two, "run b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := take(t, one, "run c"); !errors.Is(err, fault.Busy) {
+		t.Errorf("two hold it: %v", err)
+	}
+	release()
+	if release, err = take(t, one, "run c"); err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
+
+func TestOldLockFilesAreRemoved(t *testing.T) { // RUN-36
+	dir := t.TempDir()
+	one := testLocks(t, dir)
+	name := func(n int) string { return strings.Repeat("0", 23) + string(rune('0'+n)) + ".run" }
+	old := time.Now().Add(-2 * lockAge)
+	put := func(name string, at time.Time) string {
+		path := filepath.Join(dir, "locks", name)
+		if err := os.WriteFile(path, []byte("\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	gone, held, young, other := put(name(1), old), put(name(2), old), put(name(3), time.Now()), put("named.json", old)
+	f, err := openLock(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	if locked, err := f.try(); !locked {
+		t.Fatal(err)
+	}
+	release, err := take(t, one, "run a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	for path, stays := range map[string]bool{gone: false, held: true, young: true, other: true} {
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+	}
+}
+
+func TestLockFilesDoNotStayOpenWithoutEnd(t *testing.T) { // RUN-36
+	l := testLocks(t, t.TempDir())
+	for range 2 {
+		for n := range 3 * keptFiles {
+			release, err := l.acquire(t.Context(), "test", terminal.ID(fmt.Sprint("s", n)), lockRun, "run", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release()
+		}
+		if n := len(l.files); n > keptFiles {
+			t.Errorf("%d are open", n)
+		}
+	}
+	l.close()
+	if n := len(l.files); n != 0 {
+		t.Errorf("%d are open after the end", n)
+	}
+}

@@ -1,0 +1,116 @@
+package pilot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile is an open lock file. The system calls are made here: nothing waits
+// for such a file, and an os.File for every command costs more than the lock.
+type lockFile struct {
+	fd   int
+	path string
+}
+
+// errRemoved says that a lock file is no longer in its place: who locked it would
+// lock another file than those who come later.
+var errRemoved = errors.New("the lock file was removed")
+
+func openLock(path string) (*lockFile, error) {
+	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Open(path, flags, 0o600)
+	for errors.Is(err, unix.EINTR) {
+		fd, err = unix.Open(path, flags, 0o600)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return &lockFile{fd: fd, path: path}, nil
+}
+
+// lock takes the lock if it is free and writes the holder into the file.
+// errRemoved when the file was removed.
+func (f *lockFile) lock(mine holder) (bool, error) {
+	if locked, err := f.try(); !locked {
+		return false, err
+	}
+	text, _ := json.Marshal(mine)
+	// The text only names the holder to others: a failed write loses that, not the lock.
+	_, _ = unix.Pwrite(f.fd, append(text, '\n'), 0)
+	return true, nil
+}
+
+func (f *lockFile) try() (bool, error) {
+	switch err := unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB); {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return false, nil
+	case err != nil:
+		return false, &fs.PathError{Op: "lock", Path: f.path, Err: err}
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(f.fd, &st); err != nil || st.Nlink == 0 {
+		_ = unix.Flock(f.fd, unix.LOCK_UN)
+		return false, errRemoved
+	}
+	return true, nil
+}
+
+// holder reads who holds the lock.
+func (f *lockFile) holder() (other holder) {
+	text := make([]byte, 512)
+	n, _ := unix.Pread(f.fd, text, 0)
+	line, _, _ := bytes.Cut(text[:max(n, 0)], []byte("\n")) // behind it may be the rest of a longer one
+	_ = json.Unmarshal(line, &other)                        // torn or blotted out: the holder is not named
+	other.What = oneLine(other.What)
+	return other
+}
+
+// unlock blots the holder's text out, so that nobody reads it as that of the
+// next holder, and drops the lock.
+func (f *lockFile) unlock() {
+	_, _ = unix.Pwrite(f.fd, []byte("\n"), 0)
+	_ = unix.Flock(f.fd, unix.LOCK_UN) // a child that is just being started may have a copy of fd
+}
+
+func (f *lockFile) close() { _ = unix.Close(f.fd) }
+
+var lockFileName = regexp.MustCompile(`^[0-9a-f]{24}\.[a-z]+$`)
+
+// sweep removes lock files that nobody has held since a time: every session
+// leaves some. One is removed only by who holds it, and who opened it before then
+// finds it removed.
+func sweep(dir string, before time.Time) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(sweepMost)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) || !lockFileName.MatchString(e.Name()) {
+			continue
+		}
+		f, err := openLock(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		if locked, _ := f.try(); locked {
+			_ = os.Remove(f.path)
+			_ = unix.Flock(f.fd, unix.LOCK_UN)
+		}
+		f.close()
+	}
+}
