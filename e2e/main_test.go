@@ -13,12 +13,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/tunnel/tunneltest"
 )
 
 // binary is the program under test, built once.
 var binary string
 
 func TestMain(m *testing.M) {
+	tunneltest.Becomes()
 	os.Exit(run(m))
 }
 
@@ -40,7 +43,7 @@ func run(m *testing.M) int {
 
 // need skips the test when a program is missing, and fails it where
 // TERMPILOT_TEST_REQUIRE lists its name.
-func need(t *testing.T, name string) string {
+func need(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err == nil {
@@ -51,7 +54,7 @@ func need(t *testing.T, name string) string {
 }
 
 // missing skips the test, or fails it where the program is required.
-func missing(t *testing.T, name string) {
+func missing(t testing.TB, name string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ","), name) {
 		t.Fatalf("%s is required here and is missing", name)
@@ -117,7 +120,7 @@ func (h home) env() []string {
 }
 
 // termpilot runs the command line to its end.
-func (h home) termpilot(t *testing.T, args ...string) (stdout, stderr string, code int) {
+func (h home) termpilot(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	cmd.Env = h.env()

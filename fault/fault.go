@@ -43,6 +43,14 @@ const (
 	Unsupported        Code = "unsupported"         // this backend cannot do this
 	Deadline           Code = "deadline_exceeded"   // no answer came within the deadline; whether the effect happened is unknown
 	Storage            Code = "storage_failed"      // a record could not be written; nothing was done
+	KeyMissing         Code = "key_missing"         // the reference to the runtime key leads to nothing
+	KeyInvalid         Code = "key_invalid"         // what stands where the runtime key should be is none
+	KeyRefused         Code = "key_refused"         // the control plane does not take the runtime key
+	TunnelNotFound     Code = "tunnel_not_found"    // the control plane knows no such tunnel
+	TunnelNotSetUp     Code = "tunnel_not_set_up"   // nothing was set up under this alias
+	TunnelBusy         Code = "tunnel_busy"         // another process sets up or supervises this alias
+	ClientMissing      Code = "client_missing"      // tunnel-client is not there, does not run or is too old
+	Unreachable        Code = "control_plane_down"  // no answer of a control plane came
 	Internal           Code = "internal"            // a fault of termpilot's own
 )
 
@@ -51,7 +59,8 @@ func (c Code) Known() bool {
 	switch c {
 	case InvalidArgument, TooLarge, SessionNotFound, SessionEnded, NotReady, Busy, NoIntegration, Unverified, Blocked, NotAllowed,
 		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, TabNotFound, NameTaken, ShellNotFound, BackendUnavailable, Refused,
-		Protocol, Unsupported, Deadline, Storage, Internal:
+		Protocol, Unsupported, Deadline, Storage, KeyMissing, KeyInvalid, KeyRefused, TunnelNotFound, TunnelNotSetUp, TunnelBusy,
+		ClientMissing, Unreachable, Internal:
 		return true
 	}
 	return false

@@ -107,7 +107,7 @@ func TestOnlyTestsImportTestPackages(t *testing.T) {
 			continue
 		}
 		for _, path := range imports(t, f) {
-			if path == "testing" || strings.HasPrefix(path, "testing/") || path == module+"/terminal/terminaltest" {
+			if path == "testing" || strings.HasPrefix(path, "testing/") || strings.HasPrefix(path, module+"/") && testOnly(strings.TrimPrefix(path, module+"/")) {
 				t.Errorf("%s: imports %s, which would link test code into the program", f.path, path)
 			}
 		}
@@ -122,10 +122,10 @@ func TestEveryRowOfTheLayoutIsAPackage(t *testing.T) {
 	}
 }
 
-// testOnly reports whether the folder's plain files serve tests: terminaltest,
+// testOnly reports whether the folder's plain files serve tests: terminaltest, tunneltest,
 // e2e, and programs that exist for a test.
 func testOnly(dir string) bool {
-	return dir == "terminal/terminaltest" || dir == "e2e" || strings.HasPrefix(dir, "e2e/")
+	return dir == "terminal/terminaltest" || dir == "tunnel/tunneltest" || dir == "e2e" || strings.HasPrefix(dir, "e2e/")
 }
 
 // outside reports whether path belongs to a module that is neither ours nor Go's.

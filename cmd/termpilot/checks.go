@@ -11,18 +11,19 @@ import (
 	"termpilot/fault"
 	"termpilot/host"
 	"termpilot/pilot"
+	"termpilot/tunnel"
 )
 
-// checks are the questions about this installation's health, from the ground up:
-// where one failed, those above it may fail for the same reason. None of them
-// starts or changes anything.
-func (d *deck) checks(getenv func(string) string) []doctor.Check {
-	return []doctor.Check{
+// checks are the questions about this installation's health, layer by layer from
+// ChatGPT's side to the shells. None of them starts or changes anything.
+func (d *deck) checks(getenv func(string) string, alias string, sources tunnel.Sources) []doctor.Check {
+	place := tunnel.Place{Home: d.where.Home, Sockets: d.where.Folder}
+	return append(tunnel.Checks(place, alias, sources), []doctor.Check{
 		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(d.where.Home) }},
 		{ID: "host.running", Run: checkHost},
 		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells(getenv) }},
 		{ID: "sessions.marks", Run: func(ctx context.Context) doctor.Result { return checkSessions(ctx, d.pilot) }},
-	}
+	}...)
 }
 
 // checkSessions says in which sessions no command could be run for want of

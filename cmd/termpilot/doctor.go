@@ -7,6 +7,7 @@ import (
 
 	"termpilot/doctor"
 	"termpilot/terminal"
+	"termpilot/tunnel"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -24,7 +25,11 @@ func (a *app) doctorCommand() *cobra.Command {
 				return err
 			}
 			defer d.close()
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv)))
+			sources, err := a.keySources("")
+			if err != nil {
+				return err
+			}
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.DefaultAlias, sources)))
 		},
 	}
 	s.flags(cmd)

@@ -51,9 +51,11 @@ func exitCode(err error) int {
 		return o.code
 	}
 	switch fault.CodeOf(err) {
-	case fault.NotReady, fault.Busy, fault.NoIntegration, fault.Unverified, fault.Blocked, fault.NotAllowed, fault.NameTaken, fault.Refused:
+	case fault.NotReady, fault.Busy, fault.NoIntegration, fault.Unverified, fault.Blocked, fault.NotAllowed, fault.NameTaken, fault.Refused, fault.TunnelBusy,
+		fault.KeyMissing, fault.KeyInvalid, fault.KeyRefused:
 		return exitRefused
-	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.TabNotFound, fault.NoCurrentSession:
+	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.TabNotFound, fault.NoCurrentSession,
+		fault.TunnelNotFound, fault.TunnelNotSetUp:
 		return exitGone
 	case fault.Deadline:
 		return exitTimeout

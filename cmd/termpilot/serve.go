@@ -19,6 +19,7 @@ import (
 	"termpilot/fault"
 	"termpilot/host"
 	"termpilot/private"
+	"termpilot/tunnel"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -32,6 +33,9 @@ func (a *app) serveCommand() *cobra.Command {
 			"  termpilot serve --http 127.0.0.1:8765",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range tunnel.Secrets(tunnel.Config{}, os.Environ()) {
+				_ = os.Unsetenv(name) // a tunnel-client that started this hands its key down
+			}
 			d, err := a.deck(s)
 			if err != nil {
 				return err

@@ -20,6 +20,7 @@ import (
 	"termpilot/host"
 	"termpilot/pilot"
 	"termpilot/terminal"
+	"termpilot/tunnel"
 )
 
 // settings is what the flags that several commands share say.
@@ -92,6 +93,10 @@ func (a *app) deck(s settings) (*deck, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	sources, err := a.keySources("")
+	if err != nil {
+		return nil, err
+	}
 	d := &deck{where: where, log: logger}
 	if d.backends, err = a.backends(s.backends, logger); err != nil {
 		return nil, err
@@ -111,7 +116,7 @@ func (a *app) deck(s settings) (*deck, error) {
 	}
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
-		Checks:   d.checks(a.getenv),
+		Checks:   d.checks(a.getenv, tunnel.DefaultAlias, sources),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
 		Text:     s.text,

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"termpilot/doctor"
+	"termpilot/terminal"
+	"termpilot/tunnel"
+)
+
+func (a *app) tunnelStatusCommand() *cobra.Command {
+	var alias string
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Say how the connection stands",
+		Long:    "Say how the connection stands.\n\nExit codes: 0 a call would be answered, 1 it runs but would not be, 4 it does not run or was never set up.",
+		Example: "  termpilot chatgpt status\n  termpilot chatgpt status --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			place, err := a.tunnelPlace()
+			if err != nil {
+				return err
+			}
+			s, err := tunnel.Inspect(cmd.Context(), place, alias)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printJSON(s)
+			} else {
+				a.printTunnel(s)
+			}
+			switch {
+			case err != nil:
+				return err
+			case !s.Running:
+				return &outcome{code: exitGone}
+			case !s.Ready && s.Polling != tunnel.PollingPending:
+				return &outcome{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	aliasFlag(cmd, &alias)
+	return a.withJSON(cmd)
+}
+
+func (a *app) printTunnel(s tunnel.Status) {
+	yes := func(b bool) string {
+		if b {
+			return a.paint(a.out, green, "yes")
+		}
+		return a.paint(a.out, red, "no")
+	}
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(a.out, "%-15s %s\n", name, terminal.OneLine(text, 0))
+		}
+	}
+	ago := func(t time.Time) string {
+		if t.IsZero() {
+			return "never, as far as is known"
+		}
+		return time.Since(t).Round(time.Second).String() + " ago"
+	}
+	line("alias", s.Alias)
+	line("tunnel", s.TunnelID)
+	fmt.Fprintf(a.out, "%-15s %s\n%-15s %s\n%-15s %s\n", "running", yes(s.Running), "healthy", yes(s.Healthy), "ready", yes(s.Ready))
+	line("polling", string(s.Polling))
+	if s.Running {
+		line("last poll", ago(s.LastPoll))
+		line("last call", ago(s.LastCall))
+		line("calls", fmt.Sprint(s.Calls))
+		line("restarts", fmt.Sprint(s.Restarts))
+	}
+	line("last error", s.LastError)
+	line("key", s.KeyError)
+	line("MCP server", s.ServerError)
+	line("last exit", s.LastExit)
+	line("log", s.LogPath)
+}
+
+func (a *app) tunnelDoctorCommand() *cobra.Command {
+	var s settings
+	var alias, envFile string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check every layer between ChatGPT and your shells, and say which to mend first",
+		Long: "Check every layer between ChatGPT and your shells, and say which to mend first.\n\n" +
+			"Nothing is started or changed. Exit codes: 0 nothing failed, 1 something did.",
+		Example: "  termpilot chatgpt doctor\n  termpilot chatgpt doctor --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			sources, err := a.keySources(envFile)
+			if err != nil {
+				return err
+			}
+			d, err := a.deck(s)
+			if err != nil {
+				return err
+			}
+			defer d.close()
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, alias, sources)))
+		},
+	}
+	s.flags(cmd)
+	aliasFlag(cmd, &alias)
+	cmd.Flags().StringVar(&envFile, "env-file", "", "the .env file that sets the key's variable (default: the one that setup used)")
+	return a.withJSON(cmd)
+}
+
+func (a *app) tunnelDisconnectCommand() *cobra.Command {
+	var alias string
+	cmd := &cobra.Command{
+		Use:   "disconnect",
+		Short: "End the connection of this machine",
+		Long: "End the connection of this machine.\n\n" +
+			"The supervisor and its tunnel-client end, and what starts them at login is removed. Sessions go on, and the tunnel\n" +
+			"at OpenAI stays. It may be repeated.",
+		Example: "  termpilot chatgpt disconnect",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			place, err := a.tunnelPlace()
+			if err != nil {
+				return err
+			}
+			e, err := tunnel.Disconnect(cmd.Context(), place, alias, a.getenv)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(e)
+			}
+			if e.WasRunning {
+				fmt.Fprintf(a.out, "disconnected %s: the supervisor %d and tunnel-client %d have ended; the tunnel at OpenAI stays\n", e.Alias, e.PID, e.ClientPID)
+			} else {
+				fmt.Fprintf(a.out, "%s was not connected\n", e.Alias)
+			}
+			if e.LoginFile != "" {
+				fmt.Fprintf(a.out, "removed %s\n", e.LoginFile)
+			}
+			return nil
+		},
+	}
+	aliasFlag(cmd, &alias)
+	return a.withJSON(cmd)
+}

@@ -1,0 +1,568 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"termpilot/tunnel/tunneltest"
+)
+
+// The canary is the runtime key of these tests: it must be found nowhere.
+const (
+	canary   = "sk-canary_7Q2x-never_to_be_seen"
+	tunnelID = "tunnel_0123456789abcdef0123456789abcdef"
+)
+
+// tunnelClients runs a test with the stand-in and, where there is one, with the
+// real tunnel-client.
+func tunnelClients(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Run("stand-in", func(t *testing.T) {
+		path, err := tunneltest.Install(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, newWorld(t, path))
+	})
+	t.Run("real", func(t *testing.T) {
+		path := os.Getenv("TERMPILOT_TUNNEL_CLIENT")
+		if path == "" {
+			path = need(t, "tunnel-client")
+		}
+		test(t, newWorld(t, path))
+	})
+}
+
+// world is a home, a control plane and a tunnel-client.
+type world struct {
+	home
+	t      testing.TB
+	plane  *tunneltest.ControlPlane
+	client string
+	said   []string // all that was printed
+}
+
+func newWorld(t testing.TB, client string) *world {
+	t.Helper()
+	w := &world{home: newHome(t), t: t, plane: tunneltest.New(t, tunnelID, canary), client: client}
+	t.Cleanup(func() {
+		if _, errs, code := w.chatgpt("disconnect"); code != 0 {
+			t.Errorf("disconnect: %d %s", code, errs)
+		}
+	})
+	return w
+}
+
+// chatgpt runs one of the commands.
+func (w *world) chatgpt(args ...string) (stdout, stderr string, code int) {
+	w.t.Helper()
+	out, errs, code := w.termpilot(w.t, append([]string{"chatgpt"}, args...)...)
+	w.said = append(w.said, out, errs)
+	return out, errs, code
+}
+
+// setup sets up with the canary in the environment.
+func (w *world) setup(args ...string) (stdout, stderr string, code int) {
+	w.t.Helper()
+	w.extra = []string{"CONTROL_PLANE_API_KEY=" + canary}
+	defer func() { w.extra = nil }()
+	return w.chatgpt(append([]string{"setup", "--tunnel-id", tunnelID, "--tunnel-client", w.client, "--base-url", w.plane.URL()}, args...)...)
+}
+
+func (w *world) mustSetup(args ...string) {
+	w.t.Helper()
+	if out, errs, code := w.setup(args...); code != 0 {
+		w.t.Fatalf("setup: %d\n%s%s", code, out, errs)
+	}
+}
+
+// tunnelStatus is what the tests look at of status --json.
+type tunnelStatus struct {
+	V          int    `json:"v"`
+	Running    bool   `json:"running"`
+	Healthy    bool   `json:"healthy"`
+	Ready      bool   `json:"ready"`
+	PID        int    `json:"pid"`
+	ClientPID  int    `json:"client_pid"`
+	Polling    string `json:"polling"`
+	Refused    int    `json:"refused"`
+	LastError  string `json:"last_error"`
+	Calls      int    `json:"calls"`
+	Restarts   int    `json:"restarts"`
+	LastExit   string `json:"last_exit"`
+	LogPath    string `json:"log_path"`
+	RunsTunnel string `json:"runs_tunnel"`
+	Tools      int    `json:"tools"`
+}
+
+func (w *world) status() (tunnelStatus, int) {
+	w.t.Helper()
+	out, errs, code := w.chatgpt("status", "--json")
+	var s tunnelStatus
+	if err := json.Unmarshal([]byte(out), &s); err != nil || s.V != 1 {
+		w.t.Fatalf("status --json: %v\n%s%s", err, out, errs)
+	}
+	return s, code
+}
+
+// until waits until the status is as wanted.
+func (w *world) until(what string, want func(tunnelStatus) bool) tunnelStatus {
+	w.t.Helper()
+	for end := time.Now().Add(40 * time.Second); ; time.Sleep(50 * time.Millisecond) { // between looks at the status
+		s, _ := w.status()
+		if want(s) {
+			return s
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("%s: not within 40 s: %+v", what, s)
+		}
+	}
+}
+
+// call calls as ChatGPT does, and returns the result.
+func (w *world) call(method string, params any) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), 70*time.Second)
+	defer cancel()
+	reply, err := w.plane.Call(ctx, map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(reply.Body, &body); err != nil || body.Result == nil {
+		return nil, fmt.Errorf("%s: status %d: %s", method, reply.Status, reply.Body)
+	}
+	return body.Result, nil
+}
+
+// tool calls a tool and returns its structured result.
+func (w *world) tool(name string, args map[string]any) (map[string]any, error) {
+	result, err := w.call("tools/call", map[string]any{"name": name, "arguments": args})
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Structured map[string]any  `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+		Content    json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil || r.IsError {
+		return nil, fmt.Errorf("%s: %v %s", name, err, r.Content)
+	}
+	return r.Structured, nil
+}
+
+func (w *world) mustTool(name string, args map[string]any) map[string]any {
+	w.t.Helper()
+	r, err := w.tool(name, args)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func TestChatGPTRunsACommandThroughTheTunnel(t *testing.T) { // TUN-1, TUN-20, TUN-30, TUN-31
+	tunnelClients(t, func(t *testing.T, w *world) {
+		out, errs, code := w.setup()
+		if code != 0 {
+			t.Fatalf("setup: %d\n%s%s", code, out, errs)
+		}
+		for _, want := range []string{"ok  tunnel-client", "found in the variable CONTROL_PLANE_API_KEY", "knows the tunnel lab", "a poll succeeded", "Connection: Tunnel", tunnelID} {
+			if !strings.Contains(out, want) {
+				t.Errorf("setup does not say %q:\n%s", want, out)
+			}
+		}
+		if hello, err := w.call("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "openai-mcp", "version": "1.0.0"}}); err != nil || !bytes.Contains(hello, []byte(`"termpilot"`)) {
+			t.Errorf("initialize: %v %s", err, hello)
+		}
+		if list, err := w.call("tools/list", map[string]any{}); err != nil || !bytes.Contains(list, []byte(`"run_command"`)) {
+			t.Errorf("tools/list: %v %.200s", err, list)
+		}
+		session := w.mustTool("create_window", map[string]any{"profile": "bash", "backend": "host"})["session_id"]
+		ran := w.mustTool("run_command", map[string]any{"session_id": session, "command": "echo through; (exit 3)"})
+		if ran["status"] != "completed" || ran["exit_code"] != 3.0 || ran["output"] != "through\n" && ran["output"] != "through" {
+			t.Errorf("run_command: %v", ran)
+		}
+		s, code := w.status()
+		if code != 0 || !s.Running || !s.Healthy || !s.Ready || s.Polling != "ok" || s.Calls < 4 || s.RunsTunnel != tunnelID || s.Tools < 9 {
+			t.Errorf("status: %d %+v", code, s)
+		}
+		out, errs, code = w.chatgpt("doctor")
+		if code != 0 || !strings.Contains(out, "pass     tunnel.polling") || !strings.Contains(out, "pass     tunnel.calls") || !strings.Contains(out, "pass     sessions.marks") {
+			t.Errorf("doctor: %d\n%s%s", code, out, errs)
+		}
+		if out, _, code = w.chatgpt("disconnect"); code != 0 || !strings.Contains(out, "have ended") {
+			t.Errorf("disconnect: %d %s", code, out)
+		}
+		if alive(s.PID) || alive(s.ClientPID) {
+			t.Errorf("after disconnect: supervisor %v, client %v", alive(s.PID), alive(s.ClientPID))
+		}
+		if s, code := w.status(); code != 4 || s.Running {
+			t.Errorf("status after disconnect: %d %+v", code, s)
+		}
+		if out, _, code = w.chatgpt("disconnect"); code != 0 || !strings.Contains(out, "was not connected") {
+			t.Errorf("disconnect again: %d %s", code, out)
+		}
+		if out, _, _ := w.termpilot(t, "sessions"); !strings.Contains(out, fmt.Sprint(session)) {
+			t.Errorf("the session did not outlive the tunnel:\n%s", out)
+		}
+	})
+}
+
+func alive(pid int) bool {
+	state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && !bytes.Contains(state, []byte(") Z "))
+}
+
+func TestTheTunnelHealsByItself(t *testing.T) { // TUN-10, TUN-11, TUN-12, TUN-32
+	tunnelClients(t, func(t *testing.T, w *world) {
+		w.mustSetup()
+		before, _ := w.status()
+		if err := syscall.Kill(before.ClientPID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		s := w.until("a new client", func(s tunnelStatus) bool {
+			return s.ClientPID != 0 && s.ClientPID != before.ClientPID && s.Healthy
+		})
+		if s.Restarts != 1 || !strings.Contains(s.LastExit, "killed") || s.PID != before.PID {
+			t.Errorf("after the client was killed: %+v", s)
+		}
+		if list, err := w.call("tools/list", map[string]any{}); err != nil || !bytes.Contains(list, []byte("run_command")) {
+			t.Errorf("the next call: %v %.100s", err, list)
+		}
+		w.until("ready again", func(s tunnelStatus) bool { return s.Ready })
+
+		w.plane.Down()
+		down := w.until("failing", func(s tunnelStatus) bool { return s.Polling == "failing" })
+		if down.Ready || down.LastError == "" {
+			t.Errorf("with the control plane down: %+v", down)
+		}
+		if _, code := w.status(); code != 1 {
+			t.Errorf("status with the control plane down: %d, want 1", code)
+		}
+		if out, _, code := w.chatgpt("doctor"); code != 1 || !strings.Contains(out, "fail     tunnel.polling") {
+			t.Errorf("doctor with the control plane down: %d\n%s", code, out)
+		}
+		w.plane.Up(t)
+		up := w.until("ready after the control plane is back", func(s tunnelStatus) bool { return s.Ready })
+		if up.ClientPID != s.ClientPID {
+			t.Errorf("the client was started anew although it heals by itself: %+v", up)
+		}
+
+		// The supervisor is killed: its client ends with it or is ended by the next one.
+		if err := syscall.Kill(up.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); alive(up.PID) && time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // its end comes without an event
+		}
+		if s, code := w.status(); code != 4 || s.Running {
+			t.Errorf("status after the supervisor was killed: %d %+v", code, s)
+		}
+		w.mustSetup()
+		again, _ := w.status()
+		if !again.Ready || again.PID == up.PID || alive(up.ClientPID) {
+			t.Errorf("after a new setup: %+v; the old client lives: %v", again, alive(up.ClientPID))
+		}
+	})
+}
+
+func TestSetupTellsWhatIsWrong(t *testing.T) { // TUN-2, TUN-3, TUN-4, TUN-21, TUN-22
+	tunnelClients(t, func(t *testing.T, w *world) {
+		for _, c := range []struct {
+			name    string
+			args    []string
+			env     string
+			prepare func()
+			code    int
+			says    string
+		}{
+			{"no id", []string{"--tunnel-id", ""}, canary, nil, 2, "no tunnel id"},
+			{"an id in upper case", []string{"--tunnel-id", strings.ToUpper(tunnelID)}, canary, nil, 2, "no tunnel id"},
+			{"an id one short", []string{"--tunnel-id", tunnelID[:len(tunnelID)-1]}, canary, nil, 2, "no tunnel id"},
+			{"an id with a line end", []string{"--tunnel-id", tunnelID + "\n"}, canary, nil, 2, "line end"},
+			{"a key as id", []string{"--tunnel-id", canary}, canary, nil, 2, "API key, not a tunnel id"},
+			{"an alias with a path", []string{"--alias", "../x"}, canary, nil, 2, "no alias"},
+			{"no key", nil, "", nil, 7, "key_missing"},
+			{"an admin key", nil, "sk-admin-" + canary, nil, 7, "admin key"},
+			{"an id as key", nil, tunnelID, nil, 7, "there is a tunnel id"},
+			{"a key with a blank", nil, canary + " ", nil, 7, "blanks"},
+			{"a wrong key", nil, "sk-wrong", nil, 7, "401 invalid_api_key"},
+			{"an unknown tunnel", []string{"--tunnel-id", strings.Replace(tunnelID, "0", "9", 1)}, canary, nil, 4, "404 tunnel_not_found"},
+			{"no tunnel-client", []string{"--tunnel-client", "/none/such"}, canary, nil, 1, "client_missing"},
+			{"another program", []string{"--tunnel-client", "/bin/true"}, canary, nil, 1, "tells no version"},
+			{"a base URL with a password", []string{"--base-url", "https://me:secret@127.0.0.1"}, canary, nil, 2, "base URL"},
+			{"a service that is ill", nil, canary, func() { w.plane.Answer(500) }, 1, "answered 500"},
+			{"a service that is down", nil, canary, func() { w.plane.Answer(0); w.plane.Down() }, 1, "no connection to 127.0.0.1"},
+			{"a key without Use", nil, canary, func() { w.plane.Up(t); w.plane.AnswerPolls(403) }, 7, "may not use the tunnel"},
+		} {
+			if c.prepare != nil {
+				c.prepare()
+			}
+			w.extra = nil
+			if c.env != "" {
+				w.extra = []string{"CONTROL_PLANE_API_KEY=" + c.env}
+			}
+			args := append([]string{"setup", "--tunnel-id", tunnelID, "--tunnel-client", w.client, "--base-url", w.plane.URL()}, c.args...)
+			out, errs, code := w.chatgpt(args...)
+			if code != c.code || !strings.Contains(errs, c.says) || !strings.Contains(errs, "hint:") {
+				t.Errorf("%s: got %d, want %d saying %q:\n%s%s", c.name, code, c.code, c.says, out, errs)
+			}
+			if strings.Contains(out+errs, "canary_7Q2x") || strings.Contains(errs, "me:secret") {
+				t.Errorf("%s: it shows a secret:\n%s%s", c.name, out, errs)
+			}
+		}
+		w.extra = nil
+	})
+}
+
+func TestAQuickCallIsNotBehindASlowOneInTheTunnel(t *testing.T) { // TUN-13
+	tunnelClients(t, func(t *testing.T, w *world) {
+		w.mustSetup()
+		var sessions []any
+		for range 8 {
+			sessions = append(sessions, w.mustTool("create_window", map[string]any{"profile": "bash", "backend": "host"})["session_id"])
+		}
+		var wg sync.WaitGroup
+		began := time.Now()
+		for _, s := range sessions {
+			wg.Go(func() {
+				if r, err := w.tool("run_command", map[string]any{"session_id": s, "command": "sleep 2"}); err != nil || r["exit_code"] != 0.0 {
+					t.Errorf("sleep: %v %v", r, err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("eight calls of 2 s took %v: they ran one after the other", took)
+		} else {
+			t.Logf("eight calls of 2 s at once took %v", took)
+		}
+		slow := make(chan struct{})
+		go func() {
+			defer close(slow)
+			_, _ = w.tool("run_command", map[string]any{"session_id": sessions[0], "command": "sleep 5", "timeout_seconds": 10})
+		}()
+		w.untilRuns(sessions[0])
+		began = time.Now()
+		w.mustTool("list_sessions", map[string]any{})
+		t.Logf("a quick call during a slow one took %v", time.Since(began))
+		select {
+		case <-slow:
+			t.Error("the slow call had ended before the quick one was answered")
+		default:
+		}
+		w.mustTool("send_keys", map[string]any{"session_id": sessions[0], "keys": []string{"ctrl_c"}})
+		<-slow
+	})
+}
+
+// untilRuns waits until a session runs something.
+func (w *world) untilRuns(session any) {
+	w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+		for _, s := range w.mustTool("list_sessions", map[string]any{})["sessions"].([]any) {
+			if s := s.(map[string]any); s["session_id"] == session && s["readiness"].(map[string]any)["state"] == "busy" {
+				return
+			}
+		}
+	}
+	w.t.Fatal("the command did not start")
+}
+
+func TestTheKeyIsNowhere(t *testing.T) { // TUN-5, TUN-6, TUN-7
+	tunnelClients(t, func(t *testing.T, w *world) {
+		path := filepath.Join(w.dir, "my keys", ".env")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("MY_RUNTIME_KEY='"+canary+"' # mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"setup", "--tunnel-id", tunnelID, "--tunnel-client", w.client, "--base-url", w.plane.URL(), "--runtime-key", "env:MY_RUNTIME_KEY", "--env-file", path, "--at-login"}
+		out, errs, code := w.chatgpt(args...)
+		if code != 0 || !strings.Contains(out, ".env, line 1") {
+			t.Fatalf("setup: %d\n%s%s", code, out, errs)
+		}
+		s, _ := w.status()
+		if err := os.WriteFile(filepath.Join(filepath.Dir(s.LogPath), "leak"), nil, 0o600); err != nil { // the stand-in prints its key
+			t.Fatal(err)
+		}
+		session := w.mustTool("create_window", map[string]any{"profile": "bash", "backend": "host"})["session_id"]
+		ran := w.mustTool("run_command", map[string]any{"session_id": session, "command": "env; cat /proc/$PPID/environ | tr '\\0' '\\n'", "reduce": false})
+		if text := fmt.Sprint(ran["output"]); strings.Contains(text, "canary") || strings.Contains(text, "MY_RUNTIME_KEY") || strings.Contains(text, "CONTROL_PLANE") || !strings.Contains(text, "HOME=") {
+			t.Errorf("a session sees the key or its variable:\n%s", text)
+		}
+		w.plane.Answer(401)
+		w.until("refused", func(s tunnelStatus) bool { return s.Polling == "failing" })
+		for _, cmd := range [][]string{{"status"}, {"status", "--json"}, {"doctor"}, {"doctor", "--json"}} {
+			w.chatgpt(cmd...)
+		}
+		w.plane.Answer(0)
+		for _, text := range w.said {
+			if strings.Contains(text, "canary") {
+				t.Errorf("it was printed:\n%s", text)
+			}
+		}
+		err := filepath.WalkDir(w.dir, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() || file == path {
+				return err
+			}
+			if data, err := os.ReadFile(file); err == nil && bytes.Contains(data, []byte("canary")) {
+				t.Errorf("it is in %s", file)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range lines {
+			if data, err := os.ReadFile(file); err == nil && bytes.Contains(data, []byte("canary")) {
+				t.Errorf("it is in the arguments %s: %q", file, data)
+			}
+		}
+		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, file := range environs {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if data, err := os.ReadFile(file); err == nil && pid != s.ClientPID && bytes.Contains(data, []byte("canary_7Q2x")) {
+				line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+				t.Errorf("it is in the environment of %q", line)
+			}
+		}
+		unit := filepath.Join(w.dir, ".config", "systemd", "user", "termpilot-termpilot.service")
+		if text, err := os.ReadFile(unit); err != nil || !bytes.Contains(text, []byte("chatgpt")) {
+			t.Errorf("the unit: %v\n%s", err, text)
+		}
+		if _, _, code := w.chatgpt("disconnect"); code != 0 {
+			t.Errorf("disconnect: %d", code)
+		}
+		if _, err := os.Lstat(unit); !os.IsNotExist(err) {
+			t.Errorf("the unit is still there: %v", err)
+		}
+	})
+}
+
+func TestNoStrangersProcessIsTouched(t *testing.T) { // TUN-8, TUN-9
+	w := newWorld(t, standIn(t))
+	w.mustSetup()
+	s, _ := w.status()
+	if _, _, code := w.chatgpt("disconnect"); code != 0 {
+		t.Fatalf("disconnect: %d", code)
+	}
+	stranger := exec.Command("sleep", "60")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
+	folder := filepath.Dir(s.LogPath)
+	pid := strconv.Itoa(stranger.Process.Pid)
+	recycled := []byte(`{"pid":` + pid + `,"start":"2020-01-01T00:00:00Z"}`)
+	for name, data := range map[string][]byte{"client.pid": []byte(pid + "\n"), "lock.holder": recycled} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, code := w.status(); code != 4 || s.Running {
+		t.Errorf("status: %d %+v", code, s)
+	}
+	if out, _, code := w.chatgpt("disconnect"); code != 0 || !strings.Contains(out, "was not connected") {
+		t.Errorf("disconnect: %d %s", code, out)
+	}
+	w.mustSetup()
+	if !alive(stranger.Process.Pid) {
+		t.Error("a stranger's process was ended")
+	}
+	// A process that holds the lock and does not say who it is is left alone, too.
+	if _, _, code := w.chatgpt("disconnect"); code != 0 {
+		t.Fatalf("disconnect: %d", code)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "lock.holder"), recycled, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	holder := exec.Command("flock", filepath.Join(folder, "lock"), "sleep", "60")
+	if err := holder.Start(); err != nil {
+		t.Skip("flock(1) is missing")
+	}
+	defer func() { _ = holder.Process.Kill(); _ = holder.Wait() }()
+	for end := time.Now().Add(10 * time.Second); exec.Command("flock", "-n", filepath.Join(folder, "lock"), "true").Run() == nil; time.Sleep(10 * time.Millisecond) { // until it has the lock
+		if time.Now().After(end) {
+			t.Fatal("the lock was not taken")
+		}
+	}
+	if _, errs, code := w.chatgpt("disconnect"); code != 1 || !strings.Contains(errs, "did not sign up") {
+		t.Errorf("disconnect with a stranger in the lock: %d %s", code, errs)
+	}
+	if !alive(holder.Process.Pid) || !alive(stranger.Process.Pid) {
+		t.Error("a stranger's process was ended")
+	}
+	_ = syscall.Kill(-holder.Process.Pid, syscall.SIGKILL)
+	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(holder.Process.Pid)).Run() // its sleep holds the lock too
+}
+
+// standIn installs the stand-in for tunnel-client.
+func standIn(t testing.TB) string {
+	t.Helper()
+	path, err := tunneltest.Install(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestSetupAgainDoesTheRightThing(t *testing.T) { // TUN-23, TUN-24
+	w := newWorld(t, standIn(t))
+	w.mustSetup()
+	first, _ := w.status()
+	w.mustSetup()
+	if same, _ := w.status(); same.PID != first.PID || same.ClientPID != first.ClientPID {
+		t.Errorf("the same again: %+v, want what ran before: %+v", same, first)
+	}
+	w.mustSetup("--read-only")
+	changed, _ := w.status()
+	if changed.PID == first.PID || alive(first.PID) || alive(first.ClientPID) || changed.Tools >= first.Tools {
+		t.Errorf("with other settings: %+v, before: %+v", changed, first)
+	}
+	if _, err := w.tool("run_command", map[string]any{"session_id": "x", "command": "true"}); err == nil {
+		t.Error("a read-only server ran a command")
+	}
+	w.mustSetup("--alias", "Second_One")
+	if out, _, code := w.chatgpt("status", "--alias", "second-one"); code != 0 || !strings.Contains(out, "second-one") {
+		t.Errorf("the second alias: %d %s", code, out)
+	}
+	if s, _ := w.status(); s.PID != changed.PID {
+		t.Errorf("the first was touched: %+v", s)
+	}
+	if _, _, code := w.chatgpt("disconnect", "--alias", "second_one"); code != 0 {
+		t.Errorf("disconnect of the second: %d", code)
+	}
+	var wg sync.WaitGroup
+	codes := make([]int, 2)
+	for i := range codes {
+		wg.Go(func() {
+			cmd := exec.Command(binary, "chatgpt", "setup", "--tunnel-id", tunnelID, "--tunnel-client", w.client, "--base-url", w.plane.URL(), "--alias", "third")
+			cmd.Env = append(w.env(), "CONTROL_PLANE_API_KEY="+canary)
+			_ = cmd.Run() // its code is what is looked at
+			codes[i] = cmd.ProcessState.ExitCode()
+		})
+	}
+	wg.Wait()
+	if codes[0] != 0 && codes[1] != 0 || codes[0] != 0 && codes[0] != 7 || codes[1] != 0 && codes[1] != 7 {
+		t.Errorf("two setups at once: %v", codes)
+	}
+	if _, _, code := w.chatgpt("disconnect", "--alias", "third"); code != 0 {
+		t.Errorf("disconnect of the third: %d", code)
+	}
+}

@@ -1,0 +1,104 @@
+package tunnel
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"termpilot/fault"
+)
+
+// The control socket takes one question, a JSON line, and gives one answer. It
+// is private: only this user's processes reach it.
+
+type question struct {
+	Op  string `json:"op"`            // status, stop or same
+	Key string `json:"key,omitempty"` // for same: the key in question, which is not kept
+	// Config is what same compares with what runs.
+	Config *Config `json:"config,omitempty"`
+}
+
+const (
+	opStatus = "status"
+	opStop   = "stop"
+	opSame   = "same"
+)
+
+type answer struct {
+	Status *Status `json:"status,omitempty"`
+	Same   bool    `json:"same,omitempty"`
+}
+
+const (
+	maxQuestion    = 128 << 10
+	controlTimeout = 10 * time.Second
+)
+
+// serveControl answers until the listener is closed, and returns when every
+// answer has been given.
+func serveControl(l net.Listener, reply func(question) answer) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	slots := make(chan struct{}, 16)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			_ = conn.Close() // nobody of ours asks this often
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(controlTimeout))
+			line, err := bufio.NewReader(io.LimitReader(conn, maxQuestion)).ReadBytes('\n')
+			var q question
+			if err != nil || json.Unmarshal(line, &q) != nil {
+				return
+			}
+			_ = json.NewEncoder(conn).Encode(reply(q)) // whoever asked may have gone
+		})
+	}
+}
+
+// errNobody says that no supervisor listens.
+var errNobody = errors.New("no supervisor listens")
+
+// put asks the supervisor behind a control socket. errNobody when there is none;
+// Deadline when one listens and does not answer.
+func put(ctx context.Context, socket string, q question) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return answer{}, errors.Join(errNobody, err)
+	}
+	defer conn.Close()
+	end, _ := ctx.Deadline()
+	_ = conn.SetDeadline(end)
+	var a answer
+	err = json.NewEncoder(conn).Encode(q)
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(conn, 1<<20)).Decode(&a)
+	}
+	switch {
+	case err == nil:
+		return a, nil
+	case errors.Is(err, io.EOF):
+		return answer{}, errors.Join(errNobody, err) // it ended while it was asked
+	}
+	return answer{}, &fault.Error{
+		Op: "tunnel", Code: fault.Deadline, Detail: "the supervisor listens but does not answer",
+		Hint: "run termpilot chatgpt disconnect, then set up again", Err: err,
+	}
+}
