@@ -164,8 +164,11 @@ func (p *Pilot) notFound(op, sessionID string, answers []answer) error {
 		}
 	}
 	hint := "call list_sessions and pass a session_id from it"
-	if meant := p.meant(sessionID, answers); meant != "" {
+	switch meant := p.meant(sessionID, answers); {
+	case meant != "":
 		hint = "pass the session_id: " + meant
+	case slices.Contains([]string{"active", "current", "focused", "selected"}, strings.ToLower(sessionID)):
+		hint = "call get_current_session and pass its session_id"
 	}
 	return &fault.Error{Op: op, Session: sessionID, Code: fault.SessionNotFound, Detail: "no session has exactly this id", Hint: hint}
 }

@@ -55,6 +55,7 @@ func TestARefusedSelectorNamesTheCandidates(t *testing.T) { // FIND-2
 			"w3":       "pass the session_id: fake-3 (Build)",
 			"FAKE-2":   "pass the session_id: fake-2 (Build)",
 			"server":   "pass the session_id: fake-4 (server), fake-5 (server), fake-6 (server), fake-7 (server), fake-8 (server), 4 others",
+			"Active":   "call get_current_session and pass its session_id",
 			"nosuch":   "call list_sessions and pass a session_id from it",
 		} {
 			err := b.runErr(RunRequest{SessionID: selector, Command: "true"})
