@@ -47,6 +47,7 @@ func TestALayoutIsAppliedWholeOrNotAtAll(t *testing.T) { // HOST-123, HOST-122
 	_, first = c.tabOf(a)
 	fresh := first.GetRoot().GetLinks()[2].GetSession().GetUniqueIdentifier()
 	c.awaitScreen(fresh, "new")
+	c.name(fresh, "fresh")
 	c.await("the new session", func(n *api.Notification) bool { return n.GetNewSessionNotification().GetSessionId() == fresh })
 	if got := c.focused(); got != b {
 		t.Errorf("the focus is at %s", got)

@@ -101,7 +101,14 @@ func (l Location) load(name string) (arrangement, bool) {
 
 func readArrangement(path string) (a arrangement, ok bool) {
 	data, err := private.Read(path, maxArrangement)
-	if err != nil || json.Unmarshal(data, &a) != nil || a.V != 1 {
+	if err != nil {
+		return a, false
+	}
+	return parseArrangement(data)
+}
+
+func parseArrangement(data []byte) (a arrangement, ok bool) {
+	if json.Unmarshal(data, &a) != nil || a.V != 1 {
 		return a, false
 	}
 	return a, a.sound()
