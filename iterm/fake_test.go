@@ -71,6 +71,15 @@ func (s *fakeServer) start() {
 	})
 }
 
+func mustListen(t *testing.T, path string) *net.UnixListener {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // stop ends the server as a crash does: without a word.
 func (s *fakeServer) stop() {
 	s.mu.Lock()

@@ -66,7 +66,7 @@ func (k *keyring) credentials(ctx context.Context) (cookie, key string, err erro
 		return given, k.getenv("ITERM2_KEY"), nil
 	}
 	k.mu.Unlock()
-	answer, err := k.script(ctx, `tell `+k.application()+` to request cookie and key for app named "termpilot"`)
+	answer, err := k.script(ctx, k.cookieScript())
 	if err != nil {
 		return "", "", err
 	}
@@ -77,6 +77,17 @@ func (k *keyring) credentials(ctx context.Context) (cookie, key string, err erro
 		}
 	}
 	return words[0], words[1], nil
+}
+
+// cookieScript asks for a cookie, but does not start iTerm2 by asking: what
+// listens may be another program than the one that AppleScript would find.
+func (k *keyring) cookieScript() string {
+	app := k.application()
+	return "if " + app + " is running then\n" +
+		"tell " + app + ` to request cookie and key for app named "termpilot"` + "\n" +
+		"else\n" +
+		`error "not running" number -600` + "\n" +
+		"end if"
 }
 
 // application is iTerm2 in AppleScript.

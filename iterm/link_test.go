@@ -221,6 +221,7 @@ func TestALostConnectionIsUnknownForWhatWasSentAndMadeAnewByTheNextCall(t *testi
 		t.Errorf("the server got %s, want %s", got, want) // nothing is sent twice
 	}
 	s.stop()
+	awaitLoss(c)
 	_, err := c.Sessions(t.Context())
 	wantCode(t, err, fault.BackendUnavailable)
 	wantCode(t, c.Send(t.Context(), sid(1), []byte("x")), fault.BackendUnavailable)

@@ -1,9 +1,26 @@
 package iterm
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"termpilot/host"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// hostVariable makes a host of the test binary, for tests that kill it.
+const hostVariable = "ITERM_TEST_SERVES_AS_HOST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(hostVariable) != "" {
+		if err := host.Serve(context.Background(), host.Options{Env: os.Environ()}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}

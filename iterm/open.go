@@ -127,7 +127,13 @@ func (l *link) createTab(ctx context.Context, spec terminal.OpenSpec) (place, er
 }
 
 func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (place, error) {
-	at, beside, _ := l.state.where(spec.Beside)
+	at, beside, alive := l.state.where(spec.Beside)
+	if alive && at.window == "" && l.state.listed(spec.Beside) {
+		return place{}, &fault.Error{
+			Op: "open", Session: string(spec.Beside), Code: fault.Refused, Detail: "the session is buried: it has no window",
+			Hint: "bring it back with focus_session first",
+		}
+	}
 	if beside.tmux {
 		if err := beyondTmux(spec); err != nil {
 			return place{}, err

@@ -322,13 +322,27 @@ func FuzzEveryWordReachesITerm2Unchanged(f *testing.F) {
 }
 
 func TestSendRefusesWhatTheProtocolCannotCarry(t *testing.T) { // ITERM-50, ITERM-34
-	w := newWorld(2)
+	w := newWorld(3)
 	w.sessions[1].vars["tmuxRole"] = "gateway"
 	s := newFakeServer(t, w)
 	c := s.client(Options{})
 	wantCode(t, c.Send(t.Context(), sid(1), []byte("a\xffb")), fault.InvalidArgument)
 	sessions(t, c)
 	wantCode(t, c.Send(t.Context(), sid(2), []byte("detach")), fault.NotAllowed)
+	if n := len(s.sent()); n != 0 {
+		t.Errorf("%d texts were sent", n)
+	}
+	cold := s.client(Options{}) // knows nothing of it yet
+	wantCode(t, cold.Send(t.Context(), sid(2), []byte("detach")), fault.NotAllowed)
+	if err := cold.Send(t.Context(), sid(3), nil); err != nil {
+		t.Fatal(err)
+	}
+	s.count()
+	s.notifyAll(variableChanged(guid(3), varTmuxRole, `"gateway"`)) // tmux -CC was started in it
+	if _, err := cold.Profiles(t.Context()); err != nil { // its answer is behind the notification
+		t.Fatal(err)
+	}
+	wantCode(t, cold.Send(t.Context(), sid(3), []byte("x")), fault.NotAllowed)
 	if n := len(s.sent()); n != 0 {
 		t.Errorf("%d texts were sent", n)
 	}

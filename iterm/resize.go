@@ -70,9 +70,6 @@ func (l *link) resize(ctx context.Context, id terminal.ID, want size) error {
 		} else {
 			err = l.setSize(ctx, id, want)
 		}
-		if _, old := errors.AsType[refusal](err); old && shared && l.state.isOurs() { // a host from before it knew layouts
-			err = l.setSize(ctx, id, want)
-		}
 		if errors.Is(err, errMoved) && attempt == 0 {
 			err = l.readTopology(ctx)
 			if err == nil {

@@ -140,6 +140,9 @@ func (l *link) readRows(ctx context.Context, id terminal.ID, want terminal.Range
 	}
 	r, err := answerOf(buffer, (*api.ServerOriginatedMessage).GetGetBufferResponse)
 	if err != nil {
+		if l.state.hasNoCells(id) {
+			return nil, noCells()
+		}
 		return nil, err
 	}
 	switch r.GetStatus() {

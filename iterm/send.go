@@ -32,14 +32,11 @@ func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
 		}
 	}
 	l, err := c.connect(ctx)
-	if err != nil {
-		return c.explain(ctx, op, id, err, true)
+	if err == nil {
+		err = l.knowReader(ctx, id)
 	}
-	if l.state.isGateway(id) {
-		return &fault.Error{
-			Op: op, Session: string(id), Code: fault.NotAllowed, Detail: "the session is the gateway of a tmux client",
-			Hint: "send to one of the tmux panes instead",
-		}
+	if err != nil {
+		return c.explain(ctx, op, id, err, false)
 	}
 	ask := askSend(id, string(text))
 	if err := l.do(ctx, ask); err != nil {
@@ -63,6 +60,47 @@ func notUTF8(op string, id terminal.ID) error {
 	return &fault.Error{
 		Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "the text is not UTF-8", Hint: "send valid UTF-8",
 	}
+}
+
+// knowReader refuses the sessions of iTerm2 in which no program would read a
+// text as it is meant. What a session is, is asked once, then told by notification.
+func (l *link) knowReader(ctx context.Context, id terminal.ID) error {
+	if err := l.knowDetails(ctx); err != nil {
+		return err
+	}
+	if !l.state.isOurs() && !l.state.isFetched(id) {
+		if err := l.do(ctx, l.fetch(id)); err != nil {
+			return err
+		}
+	}
+	if l.state.isGateway(id) {
+		return &fault.Error{
+			Code: fault.NotAllowed, Detail: "the session is the gateway of a tmux client", Hint: "send to one of the tmux panes instead",
+		}
+	}
+	if l.state.hasNoCells(id) {
+		return noCells()
+	}
+	return nil
+}
+
+// noCells is what can be said of a session of iTerm2 that is a web browser: it
+// takes every text and reads none, and has no rows.
+func noCells() error {
+	return &fault.Error{
+		Code: fault.Unsupported, Detail: "the session has no cells: it is a web browser, or not yet shown", Hint: "choose a session with a shell",
+	}
+}
+
+func (s *state) hasNoCells(id terminal.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	if s.ours || r == nil || !r.fetched {
+		return false
+	}
+	x := r.session("", false)
+	return x.Rows == 0 && x.Columns == 0
 }
 
 // isGateway reports whether a session carries the protocol of tmux -CC, which
