@@ -1,6 +1,7 @@
 package iterm
 
 import (
+	"cmp"
 	"time"
 
 	"termpilot/iterm/api"
@@ -86,10 +87,12 @@ func (s *state) promptChanged(n *api.PromptNotification) {
 	id := n.GetUniquePromptId()
 	switch e := n.GetEvent().(type) {
 	case *api.PromptNotification_Prompt:
-		p := promptFrom(e.Prompt.GetPrompt())
-		if p.ID == "" {
-			p.ID = id
+		told := e.Prompt.GetPrompt()
+		if told.GetUniquePromptId() == "" && told != nil {
+			told.UniquePromptId = &id
 		}
+		p := promptFrom(told)
+		p.ID = cmp.Or(p.ID, id)
 		p.State = terminal.Editing
 		s.push(r.id, terminal.Event{Kind: terminal.PromptShown, Prompt: r.complete(p)})
 	case *api.PromptNotification_CommandStart:

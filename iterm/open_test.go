@@ -339,7 +339,7 @@ func TestSendRefusesWhatTheProtocolCannotCarry(t *testing.T) { // ITERM-50, ITER
 	}
 	s.count()
 	s.notifyAll(variableChanged(guid(3), varTmuxRole, `"gateway"`)) // tmux -CC was started in it
-	if _, err := cold.Profiles(t.Context()); err != nil { // its answer is behind the notification
+	if _, err := cold.Profiles(t.Context()); err != nil {           // its answer is behind the notification
 		t.Fatal(err)
 	}
 	wantCode(t, cold.Send(t.Context(), sid(3), []byte("x")), fault.NotAllowed)

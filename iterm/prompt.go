@@ -157,10 +157,11 @@ func promptFrom(r *api.GetPromptResponse) terminal.Prompt {
 
 // typed reads from the command's range whether anything stands at the prompt.
 // The terminal leaves the range as it was when everything is deleted again, so
-// a range without text says nothing.
+// a range without text says nothing. Nor does anything of a prompt without an
+// id: what ends could not be told from what we began.
 func typed(r *api.GetPromptResponse) terminal.Known {
 	switch {
-	case r.CommandRange == nil || r.PromptState == nil:
+	case r.CommandRange == nil || r.PromptState == nil || r.GetUniquePromptId() == "":
 		return terminal.Unknown
 	case r.GetCommand() != "":
 		return terminal.Yes
