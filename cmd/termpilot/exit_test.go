@@ -14,9 +14,11 @@ import (
 func TestFaultsEndWithTheCodesOfTheTable(t *testing.T) { // CLI-3
 	for code, want := range map[fault.Code]int{
 		fault.NotReady: exitRefused, fault.Busy: exitRefused, fault.NoIntegration: exitRefused, fault.Unverified: exitRefused,
-		fault.Blocked: exitRefused, fault.NotAllowed: exitRefused, fault.Refused: exitRefused,
+		fault.Blocked: exitRefused, fault.NotAllowed: exitRefused, fault.NameTaken: exitRefused, fault.Refused: exitRefused,
+		fault.TunnelBusy: exitRefused, fault.KeyMissing: exitRefused, fault.KeyInvalid: exitRefused, fault.KeyRefused: exitRefused,
 		fault.SessionNotFound: exitGone, fault.SessionEnded: exitGone, fault.RunNotFound: exitGone,
-		fault.WindowNotFound: exitGone, fault.NoCurrentSession: exitGone,
+		fault.WindowNotFound: exitGone, fault.TabNotFound: exitGone, fault.NoCurrentSession: exitGone,
+		fault.TunnelNotFound: exitGone, fault.TunnelNotSetUp: exitGone, fault.ClientMissing: exitFailed, fault.Unreachable: exitFailed,
 		fault.Deadline: exitTimeout, fault.InvalidArgument: exitUsage, fault.TooLarge: exitUsage,
 		fault.Storage: exitFailed, fault.Internal: exitFailed, fault.BackendUnavailable: exitFailed,
 	} {
