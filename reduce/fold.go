@@ -149,11 +149,7 @@ func shorten(line string) string {
 	if len(line) <= longLine {
 		return line
 	}
-	n := utf8.RuneCountInString(line)
-	if n <= longFirst+longLast+markerChars {
-		return line
-	}
-	return line[:byteOf(line, longFirst)] + "…[" + strconv.Itoa(n-longFirst-longLast) + " characters]…" + line[byteOf(line, n-longLast):]
+	return middleOut(line, longFirst, longLast)
 }
 
 // byteOf is the byte at which character n of s begins.

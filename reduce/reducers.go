@@ -10,4 +10,5 @@ import "slices"
 // too long; and a log of the real program in testdata/corpus with its facts.
 var reducers = slices.Concat(
 	gitReducers,
+	pytestReducers,
 )
