@@ -11,4 +11,5 @@ import "slices"
 var reducers = slices.Concat(
 	gitReducers,
 	pytestReducers,
+	goReducers,
 )
