@@ -12,4 +12,5 @@ var reducers = slices.Concat(
 	gitReducers,
 	pytestReducers,
 	goReducers,
+	cargoReducers,
 )
