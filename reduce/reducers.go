@@ -13,4 +13,5 @@ var reducers = slices.Concat(
 	pytestReducers,
 	goReducers,
 	cargoReducers,
+	jsReducers,
 )
