@@ -14,4 +14,5 @@ var reducers = slices.Concat(
 	goReducers,
 	cargoReducers,
 	jsReducers,
+	checkReducers,
 )
