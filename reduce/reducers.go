@@ -15,4 +15,5 @@ var reducers = slices.Concat(
 	cargoReducers,
 	jsReducers,
 	checkReducers,
+	installReducers,
 )
