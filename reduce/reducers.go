@@ -16,4 +16,5 @@ var reducers = slices.Concat(
 	jsReducers,
 	checkReducers,
 	installReducers,
+	imageReducers,
 )
