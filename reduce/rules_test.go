@@ -79,11 +79,12 @@ func notOfWord(r rune) bool {
 	return r != '_' && (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' && r < 0x80)
 }
 
-// programsWithRules are the names that some reducer knows.
+// programsWithRules has a name of every reducer.
 func programsWithRules() []string {
 	var names []string
 	for _, r := range reducers {
-		names = append(names, strings.Split(r.names, ", ")...)
+		name, _, _ := strings.Cut(r.names, ", ")
+		names = append(names, name)
 	}
 	return names
 }
