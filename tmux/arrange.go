@@ -1,0 +1,159 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// Focus selects the pane and its window, and has the client that was used last
+// show its session. Nobody else's view changes.
+func (b *Backend) Focus(ctx context.Context, id terminal.ID) error {
+	const op = "focus"
+	p, err := b.live(ctx, op, id)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	l, session := p.link, p.session()
+	at := "-t " + p.target()
+	line := "select-window " + at + " ; select-pane " + at
+	answers, err := l.do(ctx, "list-clients -F "+quote("F #{client_control_mode} #{client_activity} #{session_id} #{client_name}"))
+	if err != nil {
+		return b.explain(op, id, err)
+	}
+	if client, shows := newestClient(answers); client != "" && shows != session {
+		line += " ; switch-client -c " + quote(client) + " -t " + quote(session)
+	}
+	if _, err := l.do(ctx, line); err != nil {
+		return b.explain(op, id, p.vanished(err))
+	}
+	if err := l.refresh(ctx); err != nil {
+		return b.explain(op, id, err)
+	}
+	return nil
+}
+
+// newestClient is the person's client that was used last, and the session that
+// it shows.
+func newestClient(answers []answer) (name, session string) {
+	newest := int64(-1)
+	for _, a := range answers {
+		for _, line := range a.lines {
+			var control int
+			var at int64
+			var shows string
+			f := strings.SplitN(string(line), " ", 5)
+			if len(f) != 5 || f[0] != "F" {
+				continue
+			}
+			if _, err := fmt.Sscan(f[1], &control); err != nil || control == 1 {
+				continue
+			}
+			if _, err := fmt.Sscan(f[2], &at); err != nil || at <= newest {
+				continue
+			}
+			shows = f[3]
+			newest, name, session = at, f[4], shows
+		}
+	}
+	return name, session
+}
+
+// Resize asks for a size in cells. Where a person's client shows the window,
+// its size is that client's: only what the panes have of it can change.
+func (b *Backend) Resize(ctx context.Context, id terminal.ID, rows, columns int) error {
+	const op = "resize"
+	p, err := b.live(ctx, op, id)
+	if err != nil {
+		return err
+	}
+	if rows < 1 || columns < 1 || rows > maxRows || columns > maxColumns {
+		return &fault.Error{
+			Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: fmt.Sprintf("%d rows and %d columns are not possible", rows, columns),
+			Hint: "give 1 to 1000 of each",
+		}
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	if err := p.link.resize(ctx, p, rows, columns); err != nil {
+		return b.explain(op, id, p.vanished(err))
+	}
+	if err := p.link.refresh(ctx); err != nil {
+		return b.explain(op, id, err)
+	}
+	return nil
+}
+
+// resize changes a pane's share of its window; the size of the window itself
+// when it is alone there and no person's client shows it. 0 stays as it is.
+func (l *link) resize(ctx context.Context, p *pane, rows, columns int) error {
+	p.mu.Lock()
+	seen, watched := p.seen, p.who.attached[p.seen.session] > 0
+	h := p.listener
+	p.mu.Unlock()
+	if rows == 0 {
+		rows = seen.rows
+	}
+	if columns == 0 {
+		columns = seen.columns
+	}
+	command := fmt.Sprintf("resize-pane -t %s -x %d -y %d", p.target(), columns, rows)
+	if !watched && l.alone(seen) {
+		command = fmt.Sprintf("resize-window -t %s -x %d -y %d", p.target(), columns, rows)
+	}
+	if _, err := l.do(ctx, command); err != nil {
+		return err
+	}
+	if h != nil && h.conn != nil {
+		l.measure(h)
+		_, err := h.conn.do(ctx, "display-message -p ''") // what was asked before is answered before
+		return err
+	}
+	return nil
+}
+
+// alone reports whether a pane has its window to itself.
+func (l *link) alone(seen listed) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, p := range l.order {
+		p.mu.Lock()
+		if p.seen.window == seen.window {
+			n++
+		}
+		p.mu.Unlock()
+	}
+	return n <= 1
+}
+
+// Rename sets the name that we know the pane by. It is an option of the pane's
+// own; nothing that the person named is renamed.
+func (b *Backend) Rename(ctx context.Context, id terminal.ID, name string) error {
+	const op = "rename"
+	p, err := b.live(ctx, op, id)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(name, "\x00") {
+		return &fault.Error{Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "there is a NUL in it"}
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	command := "set-option -p -t " + p.target() + " @termpilot_name " + quote(name)
+	if name == "" {
+		command = "set-option -p -u -t " + p.target() + " @termpilot_name"
+	}
+	if _, err = p.link.do(ctx, command); err == nil {
+		err = p.link.refresh(ctx)
+	}
+	if err != nil {
+		return b.explain(op, id, p.vanished(err))
+	}
+	return nil
+}

@@ -1,0 +1,307 @@
+package tmux
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// conn is one control-mode connection: a tmux process whose standard input
+// takes commands and whose standard output tells answers and notifications.
+type conn struct {
+	cmd  *exec.Cmd
+	note func(note) // called by the reading goroutine for each notification
+
+	token string // ends the answers of each call; nobody else can know it
+	errs  tail   // what tmux said on its standard error
+	ready chan struct{}
+	done  chan struct{} // nothing of the connection runs any more
+
+	mu     sync.Mutex
+	more   *sync.Cond
+	out    []byte // not yet written
+	calls  []*call
+	count  int
+	lost   error // why the connection ended, or is to end
+	reason string
+}
+
+// call is one line of commands and its answers.
+type call struct {
+	end    string // the line that ends it
+	raw    bool   // its answers hold text of programs, which could look like anything
+	finish func(*call)
+	done   chan struct{}
+
+	answers []answer // one for each command that was carried out
+	lines   [][]byte // of a raw call: everything that came after the first answer
+	size    int
+	err     error
+}
+
+// answer is what one command printed, or why it was refused.
+type answer struct {
+	lines   [][]byte
+	refused bool
+}
+
+func (a answer) text() string { return string(bytes.Join(a.lines, []byte("\n"))) }
+
+// refusal is tmux's own reason.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// errors of a connection.
+var (
+	errLost   = errors.New("the connection to the tmux server ended")
+	errSilent = errors.New("the tmux server does not answer")
+	errFlood  = errors.New("the tmux server takes no commands")
+	errSpeech = errors.New("the tmux server answered out of order")
+)
+
+// maxWaiting is how many bytes of commands may wait for the server.
+const maxWaiting = 32 << 20
+
+// connect starts a connection and returns when it is attached.
+func connect(ctx context.Context, program string, args, env []string, told func(note)) (*conn, error) {
+	c := &conn{
+		note: told, token: rand.Text(), ready: make(chan struct{}), done: make(chan struct{}),
+		cmd: exec.Command(program, args...),
+	}
+	c.more = sync.NewCond(&c.mu)
+	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr = env, "/", &c.errs
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is not meant for it
+	c.cmd.WaitDelay = time.Second
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { c.write(in) })
+	wg.Go(func() { c.read(out) })
+	go func() {
+		wg.Wait()
+		_ = c.cmd.Wait() // its status says no more than its words do
+		close(c.done)
+	}()
+	select {
+	case <-c.ready:
+		return c, nil
+	case <-c.done:
+		return nil, c.why()
+	case <-ctx.Done():
+		c.close()
+		return nil, errSilent
+	}
+}
+
+// close ends the connection, and returns when nothing of it runs any more. An
+// end of its input is a client's polite way to leave.
+func (c *conn) close() {
+	c.fail(errLost)
+	select {
+	case <-c.done:
+		return
+	case <-time.After(leaving):
+	}
+	_ = c.cmd.Process.Kill()
+	<-c.done
+}
+
+// leaving is how long a tmux process may take to leave.
+const leaving = 500 * time.Millisecond
+
+// why says in tmux's own words, where it has any, why the connection ended.
+func (c *conn) why() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	said := strings.TrimSpace(c.errs.String())
+	if said == "" {
+		said = c.reason
+	}
+	if said == "" {
+		return c.lost
+	}
+	return fmt.Errorf("%w: %s", c.lost, said)
+}
+
+// fail ends the connection. Only the first cause counts.
+func (c *conn) fail(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		c.lost = cause
+		c.more.Broadcast()
+	}
+}
+
+// isLost reports whether the connection has ended, or is about to.
+func (c *conn) isLost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost != nil
+}
+
+// abandon ends the calls that will get no answer. Nothing is read any more.
+func (c *conn) abandon() {
+	c.mu.Lock()
+	calls, cause := c.calls, c.lost
+	c.calls = nil
+	c.mu.Unlock()
+	for _, k := range calls {
+		k.err = cause
+		c.complete(k)
+	}
+}
+
+func (c *conn) complete(k *call) {
+	if k.finish != nil {
+		k.finish(k)
+	}
+	close(k.done)
+}
+
+// post hands in a line of commands. Their answers are told to k.finish, by the
+// reading goroutine at their place in the stream, and close k.done.
+func (c *conn) post(k *call, line string) {
+	k.done = make(chan struct{})
+	c.mu.Lock()
+	c.count++
+	k.end = fmt.Sprintf("%s-%d", c.token, c.count)
+	separator := "\n" // on a line of its own it is carried out also after a refusal
+	if k.raw {
+		separator = " ; " // and nothing comes in between
+	}
+	text := line + separator + "display-message -p " + k.end + "\n"
+	switch {
+	case c.lost != nil:
+		k.err = c.lost
+	case len(c.out)+len(text) > maxWaiting:
+		k.err = errFlood
+	default:
+		c.calls = append(c.calls, k)
+		c.out = append(c.out, text...)
+		c.more.Signal()
+	}
+	failed := k.err != nil
+	c.mu.Unlock()
+	if failed {
+		c.complete(k)
+	}
+}
+
+// do hands in a line of commands and waits for its answers. The first refusal
+// is an error, and then the commands after it in the line were not carried out.
+func (c *conn) do(ctx context.Context, line string) ([]answer, error) {
+	k := &call{}
+	c.post(k, line)
+	select {
+	case <-k.done:
+	case <-ctx.Done():
+		return nil, errSilent
+	}
+	return k.answers, k.failure()
+}
+
+func (k *call) failure() error {
+	if k.err != nil {
+		return k.err
+	}
+	for _, a := range k.answers {
+		if a.refused {
+			return refusal(a.text())
+		}
+	}
+	return nil
+}
+
+// write passes commands on to tmux, and closes its input in the end.
+func (c *conn) write(in io.WriteCloser) {
+	defer in.Close()
+	for {
+		c.mu.Lock()
+		for len(c.out) == 0 && c.lost == nil {
+			c.more.Wait()
+		}
+		if c.lost != nil {
+			c.mu.Unlock()
+			return
+		}
+		text := c.out
+		c.out = nil
+		c.mu.Unlock()
+		if _, err := in.Write(text); err != nil {
+			c.fail(errLost)
+			return
+		}
+	}
+}
+
+// read takes in all that tmux tells until it ends.
+func (c *conn) read(out io.Reader) {
+	defer c.abandon()
+	r := bufio.NewReaderSize(out, 64<<10)
+	var d decoder
+	var long []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if long = append(long, line...); len(long) > maxLine {
+				c.fail(errSpeech)
+				return
+			}
+			continue
+		}
+		if err != nil {
+			c.fail(errLost)
+			return
+		}
+		if long != nil {
+			line = append(long, line...)
+			long = nil
+		}
+		if err := d.take(c, bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			c.fail(err)
+			return
+		}
+	}
+}
+
+// tail keeps the last of what is written.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const maxTail = 500
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-maxTail):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

@@ -1,0 +1,268 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"termpilot/process"
+	"termpilot/terminal"
+)
+
+// link is the life of our connections to one server process.
+type link struct {
+	b        *Backend
+	program  string
+	version  version
+	epoch    int
+	pid      int
+	identity string // tells this server process from every other
+	fresh    string // the session that keeps a server alive that we have just started
+
+	mainMu  sync.Mutex // held while the command connection is made
+	command *conn
+
+	refreshing sync.Mutex // held while the lists are read
+	wg         sync.WaitGroup
+	dirty      chan struct{} // holds a token when the lists may have changed
+	done       chan struct{}
+
+	mu        sync.Mutex
+	homes     []home
+	panes     map[int]*pane
+	order     []*pane              // as tmux lists them
+	listeners map[string]*listener // by session
+	clients   clients
+	nonceFor  map[int]string // the secret of the pane that is being opened
+	folders   []string       // of the start-up scripts of shells that we opened
+	lost      error
+}
+
+// listener is the connection that hears a session's output.
+type listener struct {
+	session string
+	conn    *conn // nil while it is made, or when it could not be
+}
+
+// maxListeners is how many sessions are listened to: each costs a process.
+const maxListeners = 128
+
+// isLost reports whether the link has ended.
+func (l *link) isLost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost != nil
+}
+
+// stir has the lists read again soon.
+func (l *link) stir() {
+	select {
+	case l.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// keep reads the lists whenever they may have changed.
+func (l *link) keep() {
+	for {
+		select {
+		case <-l.done:
+			return
+		case <-l.dirty:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), l.b.o.Deadline)
+		err := l.refresh(ctx)
+		cancel()
+		switch {
+		case err == nil:
+		case errors.Is(err, errSilent):
+			l.b.o.Log.Warn("the tmux server does not answer", "socket", l.b.socket)
+		default:
+			l.give(err)
+			return
+		}
+	}
+}
+
+// give gives the link up: the server cannot be reached any more.
+func (l *link) give(cause error) {
+	l.b.o.Log.Info("lost the tmux server", "socket", l.b.socket, "cause", cause.Error())
+	l.lose(cause, l.died())
+	l.b.closing.Go(func() { l.close(cause) })
+}
+
+// dying is how long a server that answers no more may take to end.
+const dying = 300 * time.Millisecond
+
+// died reports whether the server's process is gone.
+func (l *link) died() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), dying)
+	defer cancel()
+	for {
+		p, err := process.Lookup(l.pid)
+		if errors.Is(err, process.ErrGone) || err == nil && p.State == process.Zombie {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(5 * time.Millisecond): // nobody tells the end of another's child
+		}
+	}
+}
+
+// lose ends all watches. When the server's process has died, so have its sessions.
+func (l *link) lose(cause error, died bool) {
+	l.mu.Lock()
+	if l.lost != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.lost = cause
+	close(l.done)
+	panes := l.order
+	l.panes, l.order = map[int]*pane{}, nil
+	l.mu.Unlock()
+	for _, p := range panes {
+		if died {
+			p.end(terminal.Exit{At: time.Now()})
+			l.b.bury(p)
+			continue
+		}
+		p.fail(l.b.explain("watch", p.id, cause))
+		l.b.mu.Lock()
+		l.b.kept[p.id] = p
+		l.b.mu.Unlock()
+	}
+}
+
+// close ends the link, and returns when nothing of it runs any more.
+func (l *link) close(cause error) {
+	l.lose(cause, false)
+	l.mainMu.Lock()
+	conns := []*conn{}
+	if l.command != nil {
+		conns = append(conns, l.command)
+	}
+	l.mainMu.Unlock()
+	l.mu.Lock()
+	for _, h := range l.listeners {
+		if h.conn != nil {
+			conns = append(conns, h.conn)
+		}
+	}
+	l.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, c := range conns {
+		wg.Go(c.close)
+	}
+	wg.Wait()
+	l.wg.Wait()
+}
+
+// do carries out commands on the command connection. When that was lost,
+// because its session was closed or somebody detached it, another is made.
+func (l *link) do(ctx context.Context, line string) ([]answer, error) {
+	for tries := 0; ; tries++ {
+		c, err := l.main(ctx)
+		if err != nil {
+			return nil, err
+		}
+		answers, err := c.do(ctx, line)
+		if !errors.Is(err, errLost) || tries > 0 || l.isLost() {
+			return answers, err
+		}
+	}
+}
+
+// noted takes in a notification. h is nil for the command connection.
+func (l *link) noted(h *listener, n note) {
+	switch n.kind {
+	case noteOutput:
+		if p := l.pane(n.pane); h != nil && p != nil && p.hears(h) {
+			p.output(n.data)
+		}
+	case notePause:
+		if p := l.pane(n.pane); h != nil && p != nil && p.hears(h) {
+			h.conn.post(&call{}, resumes(p.target()))
+			l.seed(h, p)
+		}
+	case noteLayout:
+		if h != nil {
+			l.measure(h)
+		}
+		l.stir()
+	case noteMoved, noteChanged, noteExit:
+		l.stir()
+	}
+}
+
+func (l *link) pane(number int) *pane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.panes[number]
+}
+
+func (l *link) byID(id terminal.ID) *pane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.order {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// listen makes sure that a session is listened to, and returns the listener:
+// nil when it cannot be. refreshing is held.
+func (l *link) listen(ctx context.Context, session string) *listener {
+	l.mu.Lock()
+	h := l.listeners[session]
+	if h != nil && h.conn != nil && !h.conn.isLost() {
+		l.mu.Unlock()
+		return h
+	}
+	if l.lost != nil || len(l.listeners) >= maxListeners {
+		l.mu.Unlock()
+		return nil
+	}
+	h = &listener{session: session}
+	l.listeners[session] = h
+	l.mu.Unlock()
+	ready := make(chan struct{})
+	c, err := l.connect(ctx, session, true, func(n note) {
+		<-ready
+		l.noted(h, n)
+	})
+	l.mu.Lock()
+	h.conn = c
+	over := l.lost != nil
+	l.mu.Unlock()
+	close(ready)
+	if err == nil && over {
+		c.close()
+		err = errLost
+	}
+	if err != nil {
+		l.b.o.Log.Info("a tmux session cannot be listened to", "session", session, "cause", err.Error())
+		l.forget(h)
+		return nil
+	}
+	l.wg.Go(func() { // when it ends, what it heard is out of date
+		<-c.done
+		l.forget(h)
+		l.stir()
+	})
+	return h
+}
+
+// forget takes a listener out.
+func (l *link) forget(h *listener) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.listeners[h.session] == h {
+		delete(l.listeners, h.session)
+	}
+}

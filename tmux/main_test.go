@@ -1,0 +1,163 @@
+package tmux
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"termpilot/process"
+)
+
+func TestMain(m *testing.M) {
+	for _, name := range []string{"TMUX", "TMUX_PANE"} {
+		_ = os.Unsetenv(name)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// need skips a test when a program is not installed, unless it must be.
+func need(t testing.TB, names ...string) {
+	t.Helper()
+	required := strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",")
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			if slices.Contains(required, name) {
+				t.Fatalf("%s is required and not installed", name)
+			}
+			t.Skipf("needs %s", name)
+		}
+	}
+}
+
+// server is a tmux server of a test's own.
+type server struct {
+	t      testing.TB
+	home   string
+	socket string
+	env    []string
+}
+
+// newServer makes room for a server. It does not start it.
+func newServer(t testing.TB) *server {
+	t.Helper()
+	need(t, "tmux", "bash")
+	dir, err := os.MkdirTemp("", "tptmux") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, home: dir, socket: filepath.Join(dir, "s")}
+	for _, name := range []string{"shells"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = []string{
+		"HOME=" + dir, "SHELL=/bin/bash", "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "USER=tester", "TERM=xterm-256color",
+		"TMUX_TMPDIR=" + dir, "HISTFILE=",
+	}
+	s.write(".tmux.conf", "set -g default-shell /bin/bash\nset -g history-limit 20000\n")
+	t.Cleanup(func() {
+		s.stop()
+		_ = os.RemoveAll(dir)
+	})
+	return s
+}
+
+func (s *server) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// program is the tmux that is tested.
+func program() string {
+	if path := os.Getenv("TERMPILOT_TEST_TMUX"); path != "" {
+		return path
+	}
+	return "tmux"
+}
+
+// stop ends the server and waits for it.
+func (s *server) stop() {
+	pid := strings.TrimSpace(s.try("display-message", "-p", "#{pid}"))
+	s.try("kill-server")
+	for end := time.Now().Add(5 * time.Second); pid != "" && time.Now().Before(end); {
+		n, err := strconv.Atoi(pid)
+		if p, gone := process.Lookup(n); err != nil || gone != nil || p.State == process.Zombie {
+			return
+		}
+		time.Sleep(2 * time.Millisecond) // there is no event for the end of another's child
+	}
+}
+
+// try runs tmux on the server, whatever comes of it.
+func (s *server) try(args ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program(), append([]string{"-u", "-S", s.socket}, args...)...)
+	cmd.Env = s.env
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// run is try for what must succeed.
+func (s *server) run(args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(program(), append([]string{"-u", "-S", s.socket}, args...)...)
+	cmd.Env = s.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// backend returns a backend of the server.
+func (s *server) backend(change ...func(*Options)) *Backend {
+	o := Options{Socket: s.socket, Env: s.env, Dir: filepath.Join(s.home, "shells"), Program: program()}
+	for _, f := range change {
+		f(&o)
+	}
+	b := New(o)
+	s.t.Cleanup(func() { _ = b.Disconnect() })
+	return b
+}
+
+func ctx(t testing.TB) context.Context {
+	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return c
+}
+
+// signal sends a signal to the server process.
+func (s *server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	var pid int
+	for _, c := range s.run("display-message", "-p", "#{pid}") {
+		pid = pid*10 + int(c-'0')
+	}
+	if err := syscall.Kill(pid, sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

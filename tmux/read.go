@@ -1,0 +1,309 @@
+package tmux
+
+import (
+	"context"
+	"strings"
+
+	"termpilot/process"
+	"termpilot/terminal"
+	"termpilot/vt"
+)
+
+// Sessions lists the live panes, in tmux's order.
+func (b *Backend) Sessions(ctx context.Context) ([]terminal.Session, error) {
+	const op = "list"
+	if ctx.Err() != nil {
+		return nil, b.explain(op, "", errSilent)
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	l, err := b.reach(ctx, false)
+	if err != nil {
+		return nil, b.explain(op, "", err)
+	}
+	if err := l.refresh(ctx); err != nil {
+		return nil, b.explain(op, "", err)
+	}
+	l.mu.Lock()
+	panes := l.order
+	l.mu.Unlock()
+	list := make([]terminal.Session, 0, len(panes))
+	for _, p := range panes {
+		if over, _ := p.isOver(); !over {
+			list = append(list, p.describe())
+		}
+	}
+	return list, nil
+}
+
+// describe tells what is known of a session without reading its screen.
+func (p *pane) describe() terminal.Session {
+	p.mu.Lock()
+	seen, who, pid := p.seen, p.who, p.pid
+	s := terminal.Session{
+		ID: p.id, Backend: "tmux",
+		Window: seen.session + "@" + p.link.identity, Tab: seen.window + "!" + p.link.identity,
+		Name: seen.name, Title: oneLine(seen.title), Current: who.current(seen),
+		ShellPID: pid, TTY: seen.tty, Local: true, Rows: seen.rows, Columns: seen.columns, Marks: p.marks(),
+	}
+	if p.term != nil {
+		s.Alternate = p.term.Modes().Alternate
+		s.Columns, s.Rows = p.term.Size()
+		s.Host, s.Cwd = p.tracker.Folder()
+		if title := p.term.Title(); title != "" {
+			s.Title = title
+		}
+	}
+	p.mu.Unlock()
+	if pgid, name, err := process.Front(pid); err == nil {
+		s.Job, s.JobPID = name, pgid
+	}
+	if s.Cwd == "" {
+		if at, err := process.Lookup(pid); err == nil {
+			s.Cwd = at.Cwd
+		}
+	}
+	return s
+}
+
+// marks says whose prompt marks the pane has. mu is held.
+func (p *pane) marks() terminal.Marks {
+	switch {
+	case p.tracker == nil || !p.tracker.Seen():
+		if p.nonce == "" && p.seen.folder == "" && p.tracker != nil {
+			return terminal.MarksNone
+		}
+		return terminal.MarksUnknown
+	case p.nonce != "":
+		return terminal.MarksNonce
+	}
+	return terminal.MarksPlain
+}
+
+// shown is live for a caller that needs the pane's picture: it waits until that is there.
+func (b *Backend) shown(ctx context.Context, op string, id terminal.ID) (*pane, error) {
+	p, err := b.live(ctx, op, id)
+	if err != nil {
+		return nil, err
+	}
+	return p, b.awaitPicture(ctx, op, p)
+}
+
+// awaitPicture returns when the pane's emulator shows what tmux does.
+func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
+	p.mu.Lock()
+	ready, over, h := p.term != nil && !p.seeding, p.over, p.listener
+	p.mu.Unlock()
+	if ready || over {
+		return nil
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	if !p.heard() {
+		if err := p.link.look(ctx, p); err != nil {
+			return b.explain(op, p.id, err)
+		}
+		return nil
+	}
+	// What was asked before is answered before.
+	if _, err := h.conn.do(ctx, "display-message -p ''"); err != nil {
+		return b.explain(op, p.id, err)
+	}
+	return nil
+}
+
+// look takes the picture of a pane that nobody listens to.
+func (l *link) look(ctx context.Context, p *pane) error {
+	c, err := l.main(ctx)
+	if err != nil {
+		return err
+	}
+	h := &listener{session: p.session(), conn: c}
+	p.mu.Lock()
+	p.listener = nil
+	p.mu.Unlock()
+	l.seed(h, p)
+	_, err = c.do(ctx, "display-message -p ''")
+	return err
+}
+
+// Screen reads rows.
+func (b *Backend) Screen(ctx context.Context, id terminal.ID, want terminal.Range) (terminal.Screen, error) {
+	const op = "read"
+	p, err := b.find(ctx, op, id)
+	if err == nil {
+		err = b.awaitPicture(ctx, op, p)
+	}
+	if err != nil {
+		return terminal.Screen{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.term == nil {
+		return terminal.Screen{}, nil
+	}
+	return p.screen(want), nil
+}
+
+// screen reads rows of the emulator. mu is held.
+func (p *pane) screen(want terminal.Range) terminal.Screen {
+	t := p.term
+	c := t.Cursor()
+	columns, rows := t.Size()
+	s := terminal.Screen{
+		Oldest: t.Dropped(), Columns: columns, Alternate: t.Modes().Alternate,
+		Cursor: terminal.Point{Row: c.Row, Column: c.Column},
+	}
+	s.Top = s.Oldest + int64(t.History())
+	s.End = s.Top + int64(rows)
+	first, n := s.Top, int64(rows)
+	switch want.Kind {
+	case terminal.Tail:
+		n = int64(min(max(want.Count, 0), terminal.MaxRows))
+		first = max(s.Oldest, s.End-n)
+	case terminal.Rows:
+		n = int64(max(want.Count, 0))
+		first = want.First
+	case terminal.Cells:
+		if want.Span.Empty() {
+			s.First = want.Span.Start.Row
+			return s
+		}
+		first, n = want.Span.Start.Row, want.Span.End.Row-want.Span.Start.Row+1
+		if want.Span.End.Column == 0 {
+			n--
+		}
+	}
+	if first < s.Oldest {
+		n -= s.Oldest - first
+		first = s.Oldest
+	}
+	n = min(n, terminal.MaxRows, s.End-first)
+	s.First = first
+	if n <= 0 {
+		return s
+	}
+	if want.Kind == terminal.Cells {
+		s.Rows = cells(t, first, int(n), want.Span)
+		return s
+	}
+	for _, r := range t.Text(first, int(n)) {
+		s.Rows = append(s.Rows, terminal.Row{Text: r.Text, Soft: r.Wrapped})
+	}
+	return s
+}
+
+// cells reads rows of which the first and the last may be parts.
+func cells(t *vt.Terminal, first int64, n int, span terminal.Span) []terminal.Row {
+	text := t.Text(first, n)
+	rows := make([]terminal.Row, len(text))
+	for i, r := range text {
+		rows[i] = terminal.Row{Text: r.Text, Soft: r.Wrapped}
+		at := first + int64(i)
+		from, to := 0, -1
+		if at == span.Start.Row {
+			from = span.Start.Column
+		}
+		if at == span.End.Row {
+			to = span.End.Column
+		}
+		if from == 0 && to < 0 {
+			continue
+		}
+		whole := t.Rows(at, 1)[0].Cells
+		if to < 0 || to > len(whole) {
+			to = len(whole)
+		} else {
+			rows[i].Soft = rows[i].Soft && to == len(whole)
+		}
+		rows[i].Text = part(whole, min(from, to), to)
+	}
+	return rows
+}
+
+// part is the text of the cells from to to: a character counts when its first
+// cell is among them. What was never written is left out at the end.
+func part(whole []vt.Cell, from, to int) string {
+	for to > from && whole[to-1].Text == "" && whole[to-1].Width != 0 {
+		to--
+	}
+	var b strings.Builder
+	for _, c := range whole[from:to] {
+		switch {
+		case c.Text != "":
+			b.WriteString(c.Text)
+		case c.Width != 0:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// Prompt returns a prompt of a session, the last one for "".
+func (b *Backend) Prompt(ctx context.Context, id terminal.ID, promptID string) (terminal.Prompt, error) {
+	const op = "prompt"
+	p, err := b.find(ctx, op, id)
+	if err == nil {
+		err = b.awaitPicture(ctx, op, p)
+	}
+	if err != nil {
+		return terminal.Prompt{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case promptID == "":
+		return p.last(), nil
+	case p.tracker == nil:
+		return terminal.Prompt{ID: promptID, State: terminal.Lost}, nil
+	}
+	q := p.tracker.Prompt(promptID, p.unread())
+	if q.State == terminal.Lost {
+		return q, nil
+	}
+	return p.finish(q), nil
+}
+
+// Prompts returns the last prompt of every live pane. It costs no more than
+// listing them.
+func (b *Backend) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt, error) {
+	const op = "prompts"
+	if ctx.Err() != nil {
+		return nil, b.explain(op, "", errSilent)
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	l, err := b.reach(ctx, false)
+	if err == nil {
+		err = l.refresh(ctx)
+	}
+	if err != nil {
+		return nil, b.explain(op, "", err)
+	}
+	l.mu.Lock()
+	panes := l.order
+	l.mu.Unlock()
+	all := make(map[terminal.ID]terminal.Prompt, len(panes))
+	for _, p := range panes {
+		p.mu.Lock()
+		q := p.last()
+		over := p.over
+		p.mu.Unlock()
+		if !over {
+			all[p.id] = terminal.Prompt{ID: q.ID, State: q.State, Marks: q.Marks, Typed: q.Typed, Touched: q.Touched, Paste: q.Paste}
+		}
+	}
+	return all, nil
+}
+
+// ApplicationCursor reports whether the program wants its cursor keys in their
+// application form.
+func (b *Backend) ApplicationCursor(ctx context.Context, id terminal.ID) (bool, error) {
+	p, err := b.shown(ctx, "keys", id)
+	if err != nil {
+		return false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.term != nil && p.term.Modes().ApplicationCursor, nil
+}
