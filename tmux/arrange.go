@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"termpilot/fault"
+	"termpilot/process"
 	"termpilot/terminal"
 )
 
@@ -111,10 +115,55 @@ func (l *link) resize(ctx context.Context, p *pane, rows, columns int) error {
 	}
 	if h != nil && h.conn != nil {
 		l.measure(h)
-		_, err := h.conn.do(ctx, "display-message -p ''") // what was asked before is answered before
-		return err
+		if _, err := h.conn.do(ctx, "display-message -p ''"); err != nil { // what was asked before is answered before
+			return err
+		}
 	}
+	p.awaitSize(ctx)
 	return nil
+}
+
+// lateSize is how long tmux may put off telling a program of its new size.
+const lateSize = 600 * time.Millisecond
+
+// awaitSize returns when the pane's terminal has the size that tmux lists.
+func (p *pane) awaitSize(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lateSize)
+	defer cancel()
+	for {
+		p.mu.Lock()
+		tty, term := p.seen.tty, p.term
+		columns, rows := 0, 0
+		if term != nil {
+			columns, rows = term.Size()
+		}
+		p.mu.Unlock()
+		if c, r, err := sizeOf(tty); err != nil || c == columns && r == rows {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(3 * time.Millisecond): // only the program is told
+		}
+	}
+}
+
+// sizeOf is the size of a terminal device.
+func sizeOf(tty string) (columns, rows int, err error) {
+	if !strings.HasPrefix(tty, "/dev/") {
+		return 0, 0, process.ErrNoTTY
+	}
+	fd, err := unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer unix.Close(fd)
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, err
+	}
+	return int(size.Col), int(size.Row), nil
 }
 
 // alone reports whether a pane has its window to itself.

@@ -15,6 +15,9 @@ func TestATmuxServerIsABackend(t *testing.T) {
 	terminaltest.TestBackend(t, func(t *testing.T) terminal.Backend {
 		s := newServer(t)
 		s.run("new-session", "-d", "-x", "90", "-y", "30")
+		if strings.Contains(t.Name(), "focus") { // somebody must have it
+			s.person(t, "0", 90, 30)
+		}
 		b := s.backend()
 		servers[b] = s
 		return b

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"termpilot/process"
 )
 
 var past = time.Unix(1, 0)
@@ -44,6 +46,9 @@ func (l *link) watchExit(p *pane, pid int) {
 		}
 		if over, _ := p.isOver(); over {
 			return
+		}
+		if at, err := process.Lookup(pid); err == nil && at.State == process.Zombie {
+			_ = syscall.Kill(l.pid, syscall.SIGCHLD) // it may have missed one, and collects when it gets another
 		}
 		select {
 		case <-l.done:

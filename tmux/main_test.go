@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"go.uber.org/goleak"
 
 	"termpilot/process"
@@ -141,6 +143,31 @@ func ctx(t testing.TB) context.Context {
 	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
 	return c
+}
+
+// person attaches a client as a person's terminal does.
+func (s *server) person(t testing.TB, session string, columns, rows uint16) {
+	t.Helper()
+	cmd := exec.Command(program(), "-u", "-S", s.socket, "attach-session", "-t", session)
+	cmd.Env = s.env
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(io.Discard, f) // ends with the client
+	}()
+	t.Cleanup(func() {
+		_ = f.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		<-done
+	})
+	for !strings.Contains(s.try("list-clients", "-F", "#{client_control_mode}"), "0") {
+		time.Sleep(2 * time.Millisecond) // tmux tells nobody when a client is there
+	}
 }
 
 // signal sends a signal to the server process.

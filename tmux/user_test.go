@@ -71,8 +71,13 @@ func TestNothingButOpenStartsAServer(t *testing.T) { // TMUX-1
 func (s *server) everything() string {
 	var b strings.Builder
 	for _, args := range [][]string{
-		{"show-options", "-g"}, {"show-options", "-s"}, {"show-window-options", "-g"}, {"show-environment", "-g"},
-		{"show-hooks", "-g"}, {"list-buffers"}, {"list-keys"},
+		{"show-options", "-g"},
+		{"show-options", "-s"},
+		{"show-window-options", "-g"},
+		{"show-environment", "-g"},
+		{"show-hooks", "-g"},
+		{"list-buffers"},
+		{"list-keys"},
 		{"list-sessions", "-F", "#{session_id} #{session_name} #{session_group}"},
 		{"list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_name} #{window_width}x#{window_height} #{window_active} #{window_layout} #{automatic-rename}"},
 		{"list-panes", "-a", "-F", "#{pane_id} #{pane_pid} #{pane_title} #{pane_width}x#{pane_height} #{pane_active} #{pane_in_mode} #{remain-on-exit}"},
@@ -88,12 +93,6 @@ func (s *server) everything() string {
 		b.WriteString(s.run("show-options", "-p", "-t", id) + s.run("show-options", "-w", "-t", id) + s.run("show-hooks", "-p", "-t", id) + "\n")
 	}
 	return b.String()
-}
-
-// order is the sessions, the one that was active last at the end.
-func (s *server) order() string {
-	lines := strings.Split(s.run("list-sessions", "-F", "#{session_activity} #{session_id}"), "\n")
-	return strings.Join(lines, "\n")
 }
 
 func TestTheUsersServerIsLeftAsItWas(t *testing.T) { // TMUX-2
@@ -265,6 +264,32 @@ func TestAServerThatHangsIsSurvived(t *testing.T) { // TMUX-4, TMUX-5
 	}
 	if last.Kind != terminal.Gone || last.Exit.Code != nil {
 		t.Errorf("the last event is %+v", last)
+	}
+}
+
+func TestNoCallStartsAProcess(t *testing.T) { // TMUX-6
+	s := newServer(t)
+	s.run("new-session", "-d")
+	log := filepath.Join(s.home, "runs")
+	path := s.fake("echo \"$@\" >>" + log + "\nexec tmux \"$@\"")
+	b := s.backend(func(o *Options) { o.Program = path })
+	p := only(t, b)
+	before, err := os.ReadFile(log)
+	must(t, err)
+	for range 20 {
+		must(t, b.Send(ctx(t), p.ID, []byte("true\r")))
+		_, err := b.Screen(ctx(t), p.ID, terminal.Range{Kind: terminal.Tail, Count: 50})
+		must(t, err)
+		_, err = b.Prompts(ctx(t))
+		must(t, err)
+		only(t, b)
+	}
+	must(t, b.Rename(ctx(t), p.ID, "x"))
+	if after, _ := os.ReadFile(log); !bytes.Equal(before, after) {
+		t.Errorf("tmux was run for %q", after[len(before):])
+	}
+	if n := bytes.Count(before, []byte("\n")); n != 4 { // -V, the list, and two connections
+		t.Errorf("tmux was run %d times: %s", n, before)
 	}
 }
 
