@@ -359,6 +359,16 @@ func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85, HOST-89
 }
 
 func TestTheOfficialPythonClientWorks(t *testing.T) { // HOST-84
+	runOfficial(t, "testdata/official.py")
+}
+
+func TestTheOfficialPythonClientArranges(t *testing.T) { // HOST-124
+	runOfficial(t, "testdata/arranging.py")
+}
+
+// runOfficial runs a script of the official package against a host of its own.
+func runOfficial(t *testing.T, script string) {
+	t.Helper()
 	python := os.Getenv("TERMPILOT_TEST_PYTHON")
 	if python == "" {
 		python = "python3"
@@ -372,7 +382,7 @@ func TestTheOfficialPythonClientWorks(t *testing.T) { // HOST-84
 	h := newHost(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, python, "testdata/official.py", h.loc.Socket)
+	cmd := exec.CommandContext(ctx, python, script, h.loc.Socket)
 	cmd.Env = append(os.Environ(), "ITERM2_COOKIE=any", "ITERM2_KEY=any", "PYTHONWARNINGS=ignore")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "all is well") {
