@@ -55,7 +55,9 @@ func (p *Pilot) Open(ctx context.Context, req OpenRequest) (Opened, error) {
 	opened := Opened{}
 	var r Readiness
 	if req.Command == "" || req.Ends {
-		r = p.settled(ctx, t, req.Ends)
+		if r = p.settled(ctx, t, req.Ends); r.State == Ready {
+			p.awaitPaste(ctx, t)
+		}
 	} else {
 		opened.RunID, opened.Reason = p.firstCommand(ctx, t, req.Command)
 		r = p.afterOpen(ctx, t, true)
@@ -180,9 +182,9 @@ func (p *Pilot) firstCommand(ctx context.Context, t target, command string) (run
 	return run.RunID, reason
 }
 
-// awaitPaste waits until a new shell takes pastes, which several lines need to
-// arrive as they are: fish switches them on a moment after its first prompt. It
-// gives up when a prompt has stood for a while without.
+// awaitPaste waits until a new shell takes pastes, which tabs and several lines
+// need to arrive as they are: fish switches them on a moment after its first
+// prompt. It gives up when a prompt has stood for a while without.
 func (p *Pilot) awaitPaste(ctx context.Context, t target) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience(openWait, openWait))
 	defer cancel()
@@ -192,7 +194,7 @@ func (p *Pilot) awaitPaste(ctx context.Context, t target) {
 	}
 	defer w.stop()
 	var stood time.Time
-	for prompt := w.first; prompt.Paste != terminal.Yes; {
+	for prompt := w.first; prompt.State != terminal.Editing || prompt.Paste == terminal.No; {
 		if prompt.State == terminal.Editing && stood.IsZero() {
 			stood = time.Now()
 		}
