@@ -69,6 +69,26 @@ func TestTabsAndHereDocumentsArriveAsTyped(t *testing.T) { // B36
 	}
 }
 
+func TestTabsBetweenWordsLoseNoWord(t *testing.T) {
+	everyShell(t, func(t *testing.T, shell string) {
+		h := newHome(t)
+		c := serve(t, h)
+		for range 3 { // also in a shell that has just started
+			s := c.open(h, shell, nil)
+			s.expect("echo\ta", want{exit: code(0), output: "a"})
+			s.expect("echo 'b'\n\techo c", want{exit: code(0), output: "b\nc"})
+			if shell != "fish" {
+				s.expect("printf %s 'a\tb' | od -An -c | tr -d ' '", want{exit: code(0), output: `a\tb`})
+				continue
+			}
+			if f := c.try("run_command", with(s, map[string]any{"command": "echo 'a\tb'"}), nil); f == nil || f.Code != "invalid_argument" {
+				t.Errorf("a tab in quotes: got %+v", f)
+			}
+			s.expect("echo untouched", want{exit: code(0), output: "untouched"})
+		}
+	})
+}
+
 func TestALongCommandArrivesWhole(t *testing.T) {
 	everyShell(t, func(t *testing.T, shell string) {
 		s := open(t, shell, "")

@@ -65,8 +65,19 @@ const (
 // bash's and zsh's line editors, vi mode too, and the terminal driver's line
 // mode understand. Other shells (fish pastes the clipboard at Ctrl-V) get the
 // first line, and the rest line by line as they ask for it: typed ahead, it
-// could be read by a program and would show in its output.
+// could be read by a program and would show in its output. fish drops tabs, also
+// those of a paste.
 func keystrokes(id terminal.ID, text string, paste terminal.Known, shell string) (first []byte, rest []string, err error) {
+	if shell == "fish" && strings.Contains(text, "\t") {
+		blank, ok := withoutTabs(text)
+		if !ok {
+			return nil, nil, &fault.Error{
+				Op: "run", Session: string(id), Code: fault.InvalidArgument,
+				Detail: "fish drops the tabs that are typed or pasted, and one stands inside quotes", Hint: `write it as \t outside of quotes, or put the command into a file`,
+			}
+		}
+		text = blank
+	}
 	if paste == terminal.Yes {
 		return []byte(pasteStart + text + pasteEnd + "\r"), nil, nil
 	}
@@ -85,6 +96,44 @@ func keystrokes(id terminal.ID, text string, paste terminal.Known, shell string)
 	}
 	lines := strings.Split(text, "\n")
 	return []byte(lines[0] + "\r"), lines[1:], nil
+}
+
+// withoutTabs returns a command of fish's with blanks for the tabs between its
+// words. ok is false when a tab stands in quotes or behind a backslash, or may do
+// so, for there a blank is something else.
+func withoutTabs(text string) (blank string, ok bool) {
+	var b strings.Builder
+	var quote, before rune
+	escaped, comment, word := false, false, false
+	for _, r := range text {
+		switch {
+		case r == '\t' && (quote != 0 || escaped):
+			return "", false
+		case escaped:
+			escaped, word = false, true
+		case comment:
+			comment = r != '\n'
+		case r == '\\':
+			escaped = true
+		case quote == '"' && before == '$' && r == '(': // a command inside, with quotes of its own
+			return "", false
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote, word = r, true
+		case r == '#' && !word:
+			comment = true
+		default:
+			word = !unicode.IsSpace(r) && !strings.ContainsRune(";|&()<>", r)
+		}
+		if before = r; r == '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), true
 }
 
 // linesOf is the lines of a command that have not started yet; nil for a

@@ -42,9 +42,9 @@ func TestRunTypesOneBracketedPaste(t *testing.T) { // RUN-2, RUN-5
 }
 
 func TestRunWithoutPasteTypesTheSameLines(t *testing.T) { // RUN-6
-	const text = "echo a\tb\necho c"
+	const text = "echo 'a\tb'\necho c"
 	for shell, want := range map[string]string{
-		"bash": "echo a\x16\tb\x16\necho c\r", "zsh": "echo a\x16\tb\x16\necho c\r", "": "", "fish": "",
+		"bash": "echo 'a\x16\tb'\x16\necho c\r", "zsh": "echo 'a\x16\tb'\x16\necho c\r", "": "", "fish": "",
 	} {
 		got, _, err := keystrokes("s", text, terminal.No, shell)
 		if want == "" {
@@ -60,6 +60,33 @@ func TestRunWithoutPasteTypesTheSameLines(t *testing.T) { // RUN-6
 		}
 		if string(got) != want {
 			t.Errorf("%q: got %q, want %q", shell, got, want)
+		}
+	}
+}
+
+func TestTabsReachFishAsBlanksOrNotAtAll(t *testing.T) { // RUN-37
+	for text, want := range map[string]string{
+		"echo\ta":                      "echo a",
+		"if true\n\techo 'x'\nend":     "if true\n echo 'x'\nend",
+		"echo a # don't\n\techo b":     "echo a # don't\n echo b",
+		"echo a#b'c'\td":               "echo a#b'c' d",
+		`echo 'it\'s'` + "\td":         `echo 'it\'s' d`,
+		`echo "a \" b"` + "\td":        `echo "a \" b" d`,
+		`echo 'a"b'` + "\td":           `echo 'a"b' d`,
+		"echo (echo 'x')\t# tab\there": "echo (echo 'x') # tab here",
+		"printf %s 'a\tb'":             "",
+		"printf %s \"a\tb\"":           "",
+		"printf %s a\\\tb":             "",
+		"echo \"$(echo 'a')\tb\"":      "",
+		"echo \"$(echo 'a')\"\tb":      "",
+		"echo 'open\t":                 "",
+	} {
+		for _, paste := range []terminal.Known{terminal.Yes, terminal.No} {
+			got, rest, err := keystrokes("s", text, paste, "fish")
+			typed := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(string(got), pasteStart), "\r"), pasteEnd)
+			if typed = strings.Join(append([]string{typed}, rest...), "\n"); typed != want || (want == "") != errors.Is(err, fault.InvalidArgument) {
+				t.Errorf("%q: got %q, %v, want %q", text, typed, err, want)
+			}
 		}
 	}
 }

@@ -80,12 +80,12 @@ func (p *Pilot) typeAtOnce(ctx context.Context, t target, one *run) (*watcher, e
 	if err != nil { // whatever it is, the gate meets it too
 		return nil, nil
 	}
-	keys, _, err := keystrokes(t.id(), one.Command, terminal.Yes, "")
+	one.pasted, one.shell = true, p.shell(t.session)
+	keys, _, err := keystrokes(t.id(), one.Command, terminal.Yes, one.shell)
 	if err != nil {
 		w.stop()
 		return nil, err
 	}
-	one.pasted, one.shell = true, p.shell(t.session)
 	if err := p.record(op, one, w.first.ID, typerEvidence); err != nil {
 		w.stop()
 		return nil, err
