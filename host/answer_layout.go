@@ -43,11 +43,18 @@ func transaction(c *client, in *api.TransactionRequest) (*api.TransactionRespons
 // activate moves the focus in the model: there is no window to raise. A buried
 // session comes back first.
 func activate(c *client, in *api.ActivateRequest) (*api.ActivateResponse, error) {
-	status := api.ActivateResponse_OK
-	c.host.arrange(func(l *layout) bool {
-		status = c.host.activateIn(l, in)
+	h, status, buried := c.host, api.ActivateResponse_OK, false
+	activate := func(l *layout) bool {
+		status = h.activateIn(l, in)
 		return status == api.ActivateResponse_OK
+	}
+	h.refocus(func(l *layout) bool {
+		buried = l.grave(h.sessions[in.GetSessionId()]) != nil
+		return !buried && activate(l)
 	})
+	if buried {
+		h.arrange(activate)
+	}
 	return &api.ActivateResponse{Status: status.Enum()}, nil
 }
 

@@ -21,6 +21,18 @@ func (h *server) arrange(change func(*layout) bool) bool {
 	return true
 }
 
+// refocus is arrange for a change that moves nothing but the focus: the layout
+// is not told.
+func (h *server) refocus(change func(*layout) bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed := change(h.layout)
+	if changed {
+		h.tellFocus()
+	}
+	return changed
+}
+
 // settle gives every session the size of its place. Of two changes at once,
 // whoever comes last finds what both have made.
 func (h *server) settle() {

@@ -419,6 +419,10 @@ func TestActivationDoesWhatIsAskedAndNoMore(t *testing.T) { // HOST-108
 	d, dTab := c.tabIn(a)
 	e := c.open("sh")
 	w, _ := c.tabOf(a)
+	c.seen = nil
+	for len(c.note) > 0 { // what the creation brought
+		<-c.note
+	}
 	for _, test := range []struct {
 		r    *api.ActivateRequest
 		want api.ActivateResponse_Status
@@ -441,6 +445,11 @@ func TestActivationDoesWhatIsAskedAndNoMore(t *testing.T) { // HOST-108
 		return n.GetFocusChangedNotification().GetWindow().GetWindowId() == w.GetWindowId()
 	})
 	c.await("the tab's", func(n *api.Notification) bool { return n.GetFocusChangedNotification().GetSelectedTab() == dTab })
+	for _, n := range c.seen {
+		if n.GetLayoutChangedNotification() != nil {
+			t.Error("a layout is told that did not change")
+		}
+	}
 }
 
 func TestManyClientsArrangeAtOnce(t *testing.T) { // HOST-102, HOST-71

@@ -149,15 +149,16 @@ func selectPane(h *server, tab string, call invocation) (any, error) {
 		return nil, errArguments
 	}
 	var id any
-	err := h.moving(func(l *layout) string {
+	h.refocus(func(l *layout) bool {
 		t := l.tab(tab)
 		if t == nil {
-			return "the tab is gone"
+			return false
 		}
-		if s := t.root.neighbour(t.active, direction); s != nil {
+		s := t.root.neighbour(t.active, direction)
+		if s != nil {
 			t.active, id = s, s.id
 		}
-		return ""
+		return s != nil
 	})
-	return id, err
+	return id, nil
 }
