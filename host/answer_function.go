@@ -23,6 +23,7 @@ type function struct {
 	arguments []string // sorted
 	optional  []string
 	call      func(h *server, receiver string, call invocation) (result any, err error)
+	followed  bool // when the result is true, notifications follow at once
 }
 
 func init() { maps.Copy(functions, layoutFunctions) }
@@ -53,7 +54,7 @@ var functions = map[string]function{
 			return nil, errArguments
 		}
 		return h.typeAt(s, prompt, text), nil
-	}},
+	}, followed: true},
 }
 
 // refusedCall is why a function was not called, or did not return.
@@ -96,7 +97,14 @@ func invokeFunction(c *client, in *api.InvokeFunctionRequest, reply func(proto.M
 		return
 	}
 	if f, ok := functions[call.name]; ok {
-		answer(c.host.callOwn(f, about, call))
+		if f.followed {
+			c.out.lingers()
+		}
+		result, err := c.host.callOwn(f, about, call)
+		if result != "true" {
+			c.out.hurry()
+		}
+		answer(result, err)
 		return
 	}
 	if about.method {

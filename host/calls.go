@@ -172,6 +172,7 @@ func (h *server) callRegistered(about invocationContext, call invocation, patien
 	}
 	message := notice(&api.Notification{ServerOriginatedRpcNotification: &api.ServerOriginatedRPCNotification{RequestId: &id, Rpc: rpc}})
 	f.client.out.later(message)
+	f.client.out.hurry()
 	f.client.out.wake()
 }
 

@@ -106,6 +106,7 @@ func (c *client) read(ws *websocket.Conn) {
 		if err := proto.Unmarshal(data, in); err != nil {
 			continue
 		}
+		c.out.hurry()
 		c.answer(in)
 	}
 }

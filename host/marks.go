@@ -172,6 +172,7 @@ func (s *session) tellHeld() {
 			Placeholder: ptr(""), Prompt: s.promptMessage(p),
 		}}
 	})
+	s.host.hub.hurry() // with the prompt, a command is over
 }
 
 func (s *session) tellHeldLate() {

@@ -58,7 +58,17 @@ func (h *hub) count() int {
 // publish sends a notification to every client that wants it.
 func (h *hub) publish(wants func(*client) bool, build func() *api.Notification) {
 	if h.later(wants, build) {
+		h.hurry()
 		h.wake()
+	}
+}
+
+// hurry has what is queued for anybody wait for nothing more.
+func (h *hub) hurry() {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for c := range h.clients {
+		c.out.hurry()
 	}
 }
 

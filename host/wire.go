@@ -3,6 +3,7 @@ package host
 import (
 	"net"
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -18,6 +19,9 @@ const (
 	roomToAnswer = 1 << 20
 	// maxBurst is how much is gathered into one write.
 	maxBurst = 64 << 10
+	// lingerTime is how long an answer waits for what is sure to follow it: most
+	// commands have ended by then.
+	lingerTime = 2 * time.Millisecond
 )
 
 // wire is a client's connection. Writes between hold and release are kept and
@@ -83,7 +87,8 @@ type outbox struct {
 	size     int
 	closed   bool
 	overflow bool
-	drop     func() // ends the connection; must not wait
+	linger   *time.Timer // while it runs, nothing is sent; nil otherwise
+	drop     func()      // ends the connection; must not wait
 }
 
 func newOutbox(drop func()) *outbox {
@@ -92,12 +97,40 @@ func newOutbox(drop func()) *outbox {
 	return o
 }
 
-// wake has what is queued sent.
+// wake has what is queued sent, unless it lingers.
 func (o *outbox) wake() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.messages) > 0 {
+	if len(o.messages) > 0 && o.linger == nil {
 		o.changed.Broadcast()
+	}
+}
+
+// lingers has what is queued wait a moment for what follows it: a write and a
+// wake-up of the client for each step of a short command cost more than it does.
+func (o *outbox) lingers() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.linger == nil && !o.closed {
+		o.linger = time.AfterFunc(lingerTime, func() {
+			o.hurry()
+			o.wake()
+		})
+	}
+}
+
+// hurry ends the lingering.
+func (o *outbox) hurry() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endLinger()
+}
+
+// endLinger is hurry for a caller that holds mu.
+func (o *outbox) endLinger() {
+	if o.linger != nil {
+		o.linger.Stop()
+		o.linger = nil
 	}
 }
 
@@ -130,7 +163,7 @@ func (o *outbox) later(message []byte) bool {
 func (o *outbox) take() ([][]byte, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.messages) == 0 && !o.closed {
+	for (len(o.messages) == 0 || o.linger != nil) && !o.closed {
 		o.changed.Wait()
 	}
 	if o.closed {
@@ -155,6 +188,7 @@ func (o *outbox) room() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.size > roomToAnswer {
+		o.endLinger()
 		o.changed.Broadcast() // what was queued to go out later goes now
 	}
 	for o.size > roomToAnswer && !o.closed {
@@ -167,6 +201,7 @@ func (o *outbox) close() (overflowed bool) {
 	defer o.mu.Unlock()
 	o.closed = true
 	o.messages = nil
+	o.endLinger()
 	o.changed.Broadcast()
 	return o.overflow
 }
