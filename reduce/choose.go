@@ -199,7 +199,7 @@ const maxWeight = 3
 
 // news are the words that make a line worth keeping, by weight.
 var news = [maxWeight + 1][]string{
-	3: {"error", "fatal", "panic", "exception", "traceback", "failed", "failure", "fail:", "--- fail", "not ok", "segmentation fault", "abort", "undefined reference", "cannot ", "can't ", "denied", "killed", "out of memory"},
+	3: {"error", "fatal", "panic", "exception", "traceback", "failed", "failure", "fail:", "--- fail", "not ok", "segmentation fault", "abort", "undefined reference", "cannot ", "can't ", "denied", "killed", "out of memory", "crashloop", "oomkill", "unhealthy", "imagepull", "evicted"},
 	2: {"warning", "warn:", "deprecat", "not found", "no such file", "refused", "timed out", "timeout", "conflict", "unable to", "missing", "invalid", "unexpected"},
 	1: {"passed", "success", "succeeded", "summary", "total", "finished", "completed", "done in", "built ", "compiled", "installed", "added ", "removed ", "changed", "skipped"},
 }

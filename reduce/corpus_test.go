@@ -29,7 +29,7 @@ func corpus(tb testing.TB) []sample {
 	}
 	var all []sample
 	for _, file := range files {
-		s := sample{name: strings.TrimSuffix(filepath.Base(file), ".facts"), text: readLog(tb, strings.TrimSuffix(file, ".facts")+".log")}
+		s := sample{name: strings.TrimSuffix(filepath.Base(file), ".facts"), text: openLog(tb, strings.TrimSuffix(file, ".facts")+".log")}
 		facts, err := os.ReadFile(file)
 		if err != nil {
 			tb.Fatal(err)
@@ -57,7 +57,7 @@ func corpus(tb testing.TB) []sample {
 	return all
 }
 
-func readLog(tb testing.TB, path string) string {
+func openLog(tb testing.TB, path string) string {
 	tb.Helper()
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -110,8 +110,9 @@ func TestNoFactOfTheCorpusIsLost(t *testing.T) { // REDUCE-12, REDUCE-13, REDUCE
 			holdRules(t, s.command, strings.ReplaceAll(s.text, "\n", "\r\n"), Options{})
 			holdRules(t, s.command, s.text, Options{Skipped: 1000, Seam: len(s.text) / 3})
 			holdRules(t, "", s.text, Options{})
-			for _, name := range programsWithRules() { // a text that is another program's
-				holdRules(t, name, s.text, Options{})
+			for i := range reducers { // a text that is another program's
+				name, _, _ := strings.Cut(reducers[i].names, ", ")
+				holdRules(t, name, s.text[:min(len(s.text), 20000)], Options{})
 			}
 		})
 	}

@@ -1,13 +1,16 @@
 package reduce
 
 import (
-	"regexp"
 	"strings"
 )
 
 var gitReducers = []reducer{
 	{names: "git status", reduce: gitStatus},
-	{names: "git log, git reflog", reduce: gitOneline},
+	{names: "git diff, git show, git stash, git format-patch, diff, colordiff, svn diff, hg diff", reduce: gitPatch, seen: seenPatch},
+	{names: "git log, git reflog, git show", reduce: gitLog},
+	{names: "git log, git reflog, git rev-list, git cherry", reduce: gitOneline},
+	{names: "git diff, git show, git merge, git pull, git commit", reduce: gitStat},
+	{names: "git diff, git ls-files, git ls-tree, git show", reduce: pathList},
 }
 
 // gitStatus leaves the advice out of git status; files of one kind that follow
@@ -73,33 +76,4 @@ func statusFile(line string) (what, file string, ok bool) {
 		return line[:3], line[3:], true
 	}
 	return "", "", false
-}
-
-// commitLine is a commit on one line, maybe with the graph before it.
-var commitLine = regexp.MustCompile(`^[*|\\/_ .-]*\b[0-9a-f]{7,40}\b( .*)?$`)
-
-// gitOneline keeps of many commits on one line each the newest and the oldest.
-func gitOneline(in *input) (draft, bool) {
-	const newest, oldest = 30, 3
-	var d draft
-	var commits []int
-	for i, line := range in.lines {
-		switch {
-		case commitLine.MatchString(line):
-			commits = append(commits, i)
-		case strings.Trim(line, `*|\/_ .-`) != "":
-			return d, false
-		}
-	}
-	if len(commits) <= newest+oldest || in.has("-p", "--patch", "--stat") {
-		return d, false
-	}
-	for _, i := range commits[:newest] {
-		d.keep(in, i)
-	}
-	d.note(commits[newest], "… "+in.count(len(commits)-newest-oldest)+" commits left out …")
-	for _, i := range commits[len(commits)-oldest:] {
-		d.keep(in, i)
-	}
-	return d, true
 }

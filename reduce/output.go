@@ -62,9 +62,21 @@ type input struct {
 	by    *reducer
 	lines []string
 	gap   int // lines were left out before lines[gap]; -1: none
-	// The draft need not be shorter than this to be taken, but is cut if it is
-	// longer: characters and lines.
+	// How much a draft may have, characters and lines: a longer one is cut.
 	room, rows int
+}
+
+// dense is how much of the fold's characters a draft of names and figures may
+// have, in percent: it has more tokens for its length than running text.
+const dense = 75
+
+// tight is the room for a draft that says much in few characters. What a fold
+// shows whole may stay whole.
+func (in *input) tight() int {
+	if len(in.lines) <= defaultLines {
+		return in.room
+	}
+	return in.room * dense / 100
 }
 
 // has reports whether one of the flags is among the words of the command, alone,
@@ -99,7 +111,10 @@ func (t *table) inputs(command string) []*input {
 	for i, l := range t.lines {
 		lines[i] = l.text
 	}
-	in := input{lines: lines, gap: -1, room: t.room, rows: foldHead + foldTail + 1}
+	in := input{lines: lines, gap: -1, room: t.room, rows: foldHead + foldTail}
+	if len(lines) <= defaultLines {
+		in.rows = defaultLines // what a fold shows whole
+	}
 	if t.skipped > 0 {
 		in.gap = t.seam
 	}
@@ -169,8 +184,7 @@ func (t *table) drafted(d draft, o Options) Result {
 			seam = i
 		}
 		span := t.speaking(at, next)
-		of := min(l.of, span)
-		list = append(list, entry{text: l.text, keep: true, more: span - 1, lost: span - of, weight: l.weight})
+		list = append(list, entry{text: l.text, keep: true, more: span - 1, weight: l.weight})
 		at = next
 	}
 	if seam < 0 {
@@ -179,7 +193,15 @@ func (t *table) drafted(d draft, o Options) Result {
 	one := *t
 	one.lines, one.seam = list, seam
 	one.finish(o)
-	return one.result()
+	r := one.result()
+	r.Dropped = t.skipped + t.speaking(0, len(t.lines))
+	for i, l := range one.lines {
+		if l.keep && !l.cut {
+			r.Dropped -= d.lines[i].of
+		}
+	}
+	r.Dropped = max(r.Dropped, t.skipped)
+	return r
 }
 
 // speaking is how many of the lines from and up to to are not blank.

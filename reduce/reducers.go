@@ -17,4 +17,12 @@ var reducers = slices.Concat(
 	checkReducers,
 	installReducers,
 	imageReducers,
+	searchReducers,
+	fileReducers,
+	rowReducers,
+	describeReducers,
+	webReducers,
+	traceReducers,
+	jsonReducers,
+	logReducers,
 )
