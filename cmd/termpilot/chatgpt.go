@@ -64,7 +64,7 @@ func (a *app) tunnelSetupCommand() *cobra.Command {
 			"The tunnel and its runtime key are made at platform.openai.com. The key is only ever referred to:\n" +
 			"as env:NAME (in the environment or a .env file), file:/path or, on macOS, keychain:SERVICE.\n" +
 			"Run it again to change settings; what runs as asked already is left alone.",
-		Example: "  export CONTROL_PLANE_API_KEY=…\n  termpilot chatgpt setup --tunnel-id tunnel_0123456789abcdef0123456789abcdef\n" +
+		Example: "  termpilot chatgpt setup --tunnel-id tunnel_0123456789abcdef0123456789abcdef\n" +
 			"  termpilot chatgpt setup --tunnel-id tunnel_… --env-file ~/.config/termpilot/.env --at-login --read-only",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -61,7 +61,8 @@ func TestEveryFlagIsExplained(t *testing.T) { // CLI-4
 func TestDataCommandsOfferJSON(t *testing.T) { // CLI-6
 	want := []string{
 		"call", "tools", "sessions", "read", "run", "send", "keys", "host start", "host status", "host env",
-		"new", "tab", "split", "focus", "resize", "rename", "profiles", "doctor", "shell check", "shell install", "shell uninstall",
+		"new", "tab", "split", "focus", "resize", "rename", "profiles", "doctor",
+		"chatgpt setup", "chatgpt status", "chatgpt doctor", "chatgpt disconnect", "shell check", "shell install", "shell uninstall",
 	}
 	for path, cmd := range commands() {
 		_, name, _ := strings.Cut(path, " ")
