@@ -117,6 +117,13 @@ func TestAnInvocationIsReadOrRefusedWithTheReason(t *testing.T) { // HOST-146
 	if got := c.variable(id, "name"); got != `"two \"words\""` {
 		t.Errorf("the name is %s", got)
 	}
+	// The official client escapes quotes and backslashes, and nothing else.
+	if got := c.invoke(onReceiver(id, "iterm2.set_name(name: \"a\\\\\nb\\\"\tc\"\n)")); got != "null" {
+		t.Errorf("set_name with control characters: %s", got)
+	}
+	if got := c.variable(id, "name"); got != `"a\\b\"c"` && got != `"a\\ b\" c"` {
+		t.Errorf("the name is %s", got)
+	}
 	if got := c.invoke(onReceiver(id, "iterm2.set_name(name: profileName)")); got != "null" || c.variable(id, "name") != `"sh"` {
 		t.Errorf("set_name from a variable: %s, %s", got, c.variable(id, "name"))
 	}

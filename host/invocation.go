@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -33,9 +34,12 @@ var errInvocation = errors.New("the invocation cannot be read")
 // user.x, with a question mark behind those that may be undefined.
 func parseInvocation(text string) (invocation, error) {
 	var call invocation
-	name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
+	if len(text) > maxInvocation {
+		return invocation{}, errInvocation
+	}
+	name, rest, ok := strings.Cut(strings.TrimSpace(escaped(text)), "(")
 	call.name = strings.TrimSpace(name)
-	if !ok || len(text) > maxInvocation || !isPath(call.name) {
+	if !ok || !isPath(call.name) {
 		return invocation{}, errInvocation
 	}
 	rest = strings.TrimLeft(rest, blanks)
@@ -60,6 +64,32 @@ func parseInvocation(text string) (invocation, error) {
 		return invocation{}, errInvocation
 	}
 	return call, nil
+}
+
+// escaped writes the control characters within texts as JSON wants them: the
+// official client sends them as they are.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' }) {
+		return text
+	}
+	var b strings.Builder
+	inside, protected := false, false
+	for _, c := range []byte(text) {
+		switch {
+		case inside && c < ' ':
+			fmt.Fprintf(&b, `\u%04x`, c)
+			protected = false
+			continue
+		case protected:
+			protected = false
+		case inside && c == '\\':
+			protected = true
+		case c == '"':
+			inside = !inside
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 const blanks = " \t\r\n"
