@@ -78,8 +78,8 @@ func (s *session) contents(w *api.WindowedCoordRange, styles bool) []*api.LineCo
 		y := first + int64(i)
 		cells, soft := r.Cells, r.Wrapped
 		if limit := int(end.GetX()); y == end.GetY() {
-			if limit < len(cells) {
-				// As the API's own server: a row cut short goes on, it says.
+			if limit > 0 && limit <= len(cells) {
+				// As the API's own server: a row without blanks at its end goes on, it says.
 				cells, soft = cells[:limit], true
 			}
 		}

@@ -26,6 +26,9 @@ type marks struct {
 	lost    bool
 	silent  time.Time // since when the shell has stood where a mark is due; zero when it does not
 
+	asking    *point // where a further prompt of a command began that is being printed
+	continued []continued
+
 	touched bool   // something was sent to the shell since the prompt was shown
 	right   string // what stood right of the command's start before the first touch
 	pasted  bool   // the line editor took bracketed pastes at a prompt
@@ -69,7 +72,7 @@ func (s *session) osc(command int, payload []byte) {
 	s.followErasure()
 	if mark.Kind == shellint.OutputStart && !m.nonce {
 		last := m.machine.Last()
-		mark.Blank = strings.TrimSpace(s.textBetween(last.CommandStart, s.term.Cursor())) == ""
+		mark.Blank = strings.TrimSpace(s.commandText(last)) == ""
 	}
 	m.next++
 	m.pins[m.next], m.first[m.next] = s.term.Pin(), s.cursor()
@@ -85,6 +88,7 @@ func (s *session) osc(command int, payload []byte) {
 			m.cuts[m.next] = n
 		}
 	}
+	s.continuation(mark)
 	for _, change := range m.machine.Feed(mark, m.next) {
 		s.promptChanged(change)
 	}
@@ -115,7 +119,7 @@ func (s *session) promptChanged(change shellint.Change) {
 		}
 	case terminal.Started:
 		if p.Command == "" {
-			p.Command = strings.TrimRight(s.textBetween(p.CommandStart, s.term.Cursor()), " \n")
+			p.Command = strings.TrimRight(s.commandText(p), " \n")
 			s.marks.machine.SetCommand(p.ID, p.Command)
 		}
 		s.facts.setLastCommand(p.Command)
@@ -241,7 +245,7 @@ func (s *session) followErasure() {
 	before := s.marks.history
 	s.marks.history = s.term.History()
 	if s.marks.history < before {
-		s.selected = nil // rows are numbered anew
+		s.renumbered()
 	}
 	p := s.marks.machine.Last()
 	if p.State != terminal.Running || p.OutputStart == 0 || s.marks.first[p.OutputStart].moved ||
@@ -264,9 +268,10 @@ type point struct {
 // promptMessage tells a prompt as GetPrompt does. The session's lock is held.
 func (s *session) promptMessage(p shellint.Prompt) *api.GetPromptResponse {
 	m := &api.GetPromptResponse{
-		Status:           api.GetPromptResponse_OK.Enum(),
-		UniquePromptId:   ptr(s.promptGUID(p.ID)),
-		WorkingDirectory: ptr(clean(p.Cwd)),
+		Status:            api.GetPromptResponse_OK.Enum(),
+		UniquePromptId:    ptr(s.promptGUID(p.ID)),
+		WorkingDirectory:  ptr(clean(p.Cwd)),
+		ExcludedSubranges: s.excluded(p.ID),
 	}
 	start, ok := s.locate(p.Start)
 	lineStart, known := s.locate(p.CommandStart)
@@ -286,7 +291,7 @@ func (s *session) promptMessage(p shellint.Prompt) *api.GetPromptResponse {
 		m.PromptState = api.GetPromptResponse_EDITING.Enum()
 		if known {
 			m.CommandRange = coordRange(lineStart, later(lineStart, cursor))
-			m.Command = ptr(clean(s.textBetween(p.CommandStart, s.term.Cursor())))
+			m.Command = ptr(clean(s.commandText(p)))
 		}
 		return m
 	}
@@ -309,10 +314,12 @@ func (s *session) promptMessage(p shellint.Prompt) *api.GetPromptResponse {
 	return m
 }
 
-// textBetween is the text from a handle's place to the cursor: wrapped rows
-// joined, others on lines of their own. Bounded: what is far above is left out.
-func (s *session) textBetween(handle uint64, to vt.Cursor) string {
-	from, ok := s.locate(handle)
+// commandText is the text from a prompt's end to the cursor: wrapped rows joined,
+// others on lines of their own, without the prompts for further lines. Bounded:
+// what is far above is left out.
+func (s *session) commandText(p shellint.Prompt) string {
+	from, ok := s.locate(p.CommandStart)
+	to, spans := s.term.Cursor(), s.further(p.ID)
 	if !ok || to.Row < from.row || to.Row == from.row && to.Column <= from.column {
 		return ""
 	}
@@ -324,7 +331,7 @@ func (s *session) textBetween(handle uint64, to vt.Cursor) string {
 		if from.row+int64(i) == to.Row {
 			cells = cells[:min(to.Column, len(cells))]
 		}
-		if i == 0 {
+		if cells = without(cells, from.row+int64(i), spans); i == 0 {
 			cells = cells[min(from.column, len(cells)):]
 		}
 		b.WriteString(textOf(cells))

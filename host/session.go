@@ -315,7 +315,7 @@ func (s *session) resize(to Size) error {
 		return err
 	}
 	if c, _ := s.term.Size(); c != to.Columns {
-		s.selected = nil // rows are numbered anew
+		s.renumbered()
 	}
 	s.term.Resize(to.Columns, to.Rows)
 	s.facts.mu.Lock()
