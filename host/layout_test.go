@@ -2,8 +2,6 @@ package host
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -356,36 +354,4 @@ func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85, HOST-89
 	told("termpilot.cursor_keys", "application")
 	c.send(id, "exit 6\r")
 	told("termpilot.exit", `"code":6`)
-}
-
-func TestTheOfficialPythonClientWorks(t *testing.T) { // HOST-84
-	runOfficial(t, "testdata/official.py")
-}
-
-func TestTheOfficialPythonClientArranges(t *testing.T) { // HOST-124
-	runOfficial(t, "testdata/arranging.py")
-}
-
-// runOfficial runs a script of the official package against a host of its own.
-func runOfficial(t *testing.T, script string) {
-	t.Helper()
-	python := os.Getenv("TERMPILOT_TEST_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	if err := exec.Command(python, "-c", "import iterm2").Run(); err != nil {
-		if strings.Contains(os.Getenv("TERMPILOT_TEST_REQUIRE"), "python-iterm2") {
-			t.Fatalf("%s has no iterm2 package: %v", python, err)
-		}
-		t.Skipf("%s has no iterm2 package", python)
-	}
-	h := newHost(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, python, script, h.loc.Socket)
-	cmd.Env = append(os.Environ(), "ITERM2_COOKIE=any", "ITERM2_KEY=any", "PYTHONWARNINGS=ignore")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "all is well") {
-		t.Errorf("%v\n%s", err, out)
-	}
 }

@@ -131,8 +131,8 @@ async def updates(connection, session):
         holds("it shows the update", any("an update" in contents.line(i).string for i in range(24)))
     async with session.get_screen_streamer(want_contents=False) as streamer:
         check("an update without a screen", await update(session, streamer, b"\r\nanother"), None)
-    await session.async_send_text("\x03clear; printf '\\033[?1049hfull screen'; read x; printf '\\033[?1049l'\r")
-    await shows(session, "full screen")
+    await session.async_send_text("\x03clear; printf '\\033[?1049hfull''screen'; read x; printf '\\033[?1049l'\r")
+    await shows(session, "fullscreen")
     check("the alternate screen", await session.async_get_variable("showingAlternateScreen"), 1)
     await session.async_send_text("\r")
     await soon("the screen before", lambda: session.async_get_variable("showingAlternateScreen"), 0)

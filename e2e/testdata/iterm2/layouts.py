@@ -1,25 +1,10 @@
-"""How the official iterm2 package arranges a host: splits, tabs, layouts, moves, bury, broadcast, restart, arrangements, menu."""
+"""Layouts as a whole: what fits together after it was divided, moved, buried, restarted, restored and applied."""
+
 import asyncio
-import sys
-from unittest import mock
 
 import iterm2
-import iterm2.connection
 
-
-def check(what, got, want):
-    if got != want:
-        raise SystemExit(f"{what}: got {got!r}, want {want!r}")
-
-
-async def refused(what, call, want):
-    try:
-        await call
-    except Exception as error:  # each part of the package has a class of its own
-        if want not in str(error):
-            raise SystemExit(f"{what}: {error!r}")
-        return
-    raise SystemExit(f"{what} was not refused")
+from suite import check, fails, run
 
 
 async def until(what, ready):
@@ -111,7 +96,7 @@ async def moves(app, window, tab, a, b, c):
     check("beside another", ids(app.get_tab_by_id(tab.tab_id).sessions), ids([c, a]))
     second = await app.get_tab_by_id(tab.tab_id).async_move_to_window()
     check("the tab's window", [len(app.windows), ids(second.tabs[0].sessions)], [2, ids([c, a])])
-    await refused("moving the only tab", second.tabs[0].async_move_to_window(), "alone in its window")
+    await fails("moving the only tab", second.tabs[0].async_move_to_window(), "alone in its window")
     return second
 
 
@@ -125,7 +110,7 @@ async def broadcast(app, connection, a, b, c):
     for session in (a, c):
         await shows(app.get_session_by_id(session.session_id), "copied")
     domain.add_session(app.get_session_by_id(b.session_id))
-    await refused("another window", iterm2.async_set_broadcast_domains(connection, [domain]), "SESSIONS_NOT_IN_SAME_WINDOW")
+    await fails("another window", iterm2.async_set_broadcast_domains(connection, [domain]), "SESSIONS_NOT_IN_SAME_WINDOW")
     await iterm2.async_set_broadcast_domains(connection, [])
     await until("no domains", lambda: app.broadcast_domains == [])
 
@@ -137,7 +122,7 @@ async def lives(app, connection, window, a):
         await a.async_restart()
         check("the session that is new", await asyncio.wait_for(monitor.async_get(), 10), a.session_id)
     check("the same program", await a.async_get_variable("pid") == pid, False)
-    await refused("one that lives", a.async_restart(only_if_exited=True), "SESSION_NOT_RESTARTABLE")
+    await fails("one that lives", a.async_restart(only_if_exited=True), "SESSION_NOT_RESTARTABLE")
     async with iterm2.Transaction(connection):
         info = await a.async_get_line_info()
         check("rows", len(await a.async_get_contents(info.overflow, 3)), 3)
@@ -152,14 +137,14 @@ async def lives(app, connection, window, a):
     await window.async_restore_window_arrangement("one window")
     await app.async_refresh()
     check("tabs", len(app.get_window_by_id(window.window_id).tabs), 2 * tabs)
-    await refused("no such arrangement", iterm2.Arrangement.async_restore(connection, "none"), "ARRANGEMENT_NOT_FOUND")
+    await fails("no such arrangement", iterm2.Arrangement.async_restore(connection, "none"), "ARRANGEMENT_NOT_FOUND")
 
     state = await iterm2.MainMenu.async_get_menu_item_state(connection, "Toggle Full Screen")
     check("a menu item", (state.checked, state.enabled), (False, True))
     await iterm2.MainMenu.async_select_menu_item(connection, "New Window")
     await app.async_refresh()
     check("windows after the menu", len(app.windows), 5)
-    await refused("the end of the host", iterm2.MainMenu.async_select_menu_item(connection, "Quit iTerm2"), "BAD_IDENTIFIER")
+    await fails("the end of the host", iterm2.MainMenu.async_select_menu_item(connection, "Quit iTerm2"), "BAD_IDENTIFIER")
 
     tab = app.get_session_by_id(a.session_id) and app.get_window_and_tab_for_session(app.get_session_by_id(a.session_id))[1]
     guid = (await a.async_get_profile()).guid
@@ -185,9 +170,6 @@ async def main(connection):
         await each.async_close(force=True)
     await app.async_refresh()
     check("windows at the end", app.windows, [])
-    print("all is well")
 
 
-# The package finds the socket by a fixed path below HOME: this host's own is given here.
-with mock.patch.object(iterm2.connection.Connection, "_unix_domain_socket_path", lambda self: sys.argv[1], create=True):
-    iterm2.run_until_complete(main)
+run(main)
