@@ -82,7 +82,10 @@ func (a *awaiting) settle(s RunStatus, kind, reason string) {
 		return
 	}
 	if n := len(a.untyped); n > 0 {
-		reason = joinReasons(reason, "not typed yet: "+count(n, "line")+" of the command")
+		reason = joinReasons(reason, "not typed: "+count(n, "line")+" of the command")
+		if s == Completed { // what was typed has ended, but that is not the command
+			s, a.exit = RunUnknown, nil
+		}
 	}
 	a.status, a.kind, a.reason = s, kind, reason
 }

@@ -123,7 +123,7 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 	now := time.Now()
 	one := a.run
 	one.Prompts = slices.Clone(a.ids)
-	one.Status, one.Exit, one.Reason = a.status, a.exit, a.reason
+	one.Status, one.Exit, one.Reason, one.untyped = a.status, a.exit, a.reason, a.untyped
 	switch a.status {
 	case Continues:
 		one.Left = a.current()

@@ -99,6 +99,25 @@ func TestLinesThatRunAsSeveralCommandsGiveOneResult(t *testing.T) { // RUN-7
 	})
 }
 
+func TestACommandThatWasNotTypedToItsEndIsNotCompleted(t *testing.T) { // RUN-38
+	for _, req := range []RunRequest{{Command: "sleep 20\n(exit 7)", NoWait: true}, {Command: "sleep 20\n(exit 7)", Timeout: time.Second}} {
+		on(t, terminaltest.Options{Shell: "fish", NoPaste: true}, func(b bench) {
+			req.SessionID = b.id
+			res, err := b.Run(b.t.Context(), req)
+			if err != nil || !strings.Contains(res.ExitReason, "not typed: 1 line") {
+				b.t.Fatalf("got %+v, %v", res, err)
+			}
+			for range 2 {
+				again, err := b.Wait(b.t.Context(), WaitRequest{RunID: res.RunID, Timeout: 40 * time.Second})
+				if err != nil || again.Run.Status != RunUnknown || again.Run.ExitCode != nil || !strings.Contains(again.Run.ExitReason, "not typed: 1 line") {
+					b.t.Errorf("got %+v, %v", again.Run, err)
+				}
+			}
+			b.want(b.run("echo next"), Completed, 0, "next")
+		})
+	}
+}
+
 func TestExitCodesAreTheShellsOwn(t *testing.T) { // RUN-8
 	inEveryShell(t, func(b bench) {
 		b.f.Type(b.sid(), "\r") // marks of empty lines belong to nobody
