@@ -240,6 +240,8 @@ type install struct {
 	order       []uint64
 	strange     int
 	blocks      int // lines kept of what no rule knows
+	errors      []detail
+	quoting     bool // inside of the output of something that was run
 	deprecated  []string
 	deprecation int
 }
@@ -267,7 +269,7 @@ func reduceInstall(in *input) (draft, bool) {
 		}
 	}
 	known := len(in.lines) - s.strange
-	if known < len(in.lines)/2 || s.steps+s.moot+len(s.lists[0].names)+len(s.lists[1].names)+len(s.warnings)+len(s.lines) == 0 {
+	if known < len(in.lines)/2 || s.steps+s.moot+len(s.lists[0].names)+len(s.lists[1].names)+len(s.warnings)+len(s.errors)+len(s.lines) == 0 {
 		return draft{}, false
 	}
 	s.tell()
@@ -277,6 +279,9 @@ func reduceInstall(in *input) (draft, bool) {
 // line sorts a line.
 func (s *install) line(i int, l string) {
 	if s.name(i, l) {
+		return
+	}
+	if s.inside(i, l) {
 		return
 	}
 	is := unknown

@@ -69,7 +69,53 @@ func (s *install) fail(i int, text string) {
 			}
 		}
 	}
-	s.say(i, text)
+	s.errors = append(s.errors, detail{at: i, text: text})
+}
+
+// inside reads the output that pip quotes of what it ran.
+func (s *install) inside(i int, l string) bool {
+	text := strings.TrimSpace(l)
+	switch {
+	case strings.HasSuffix(text, " lines of output]"):
+		s.quoting = true
+		s.say(i, text)
+		return true
+	case !s.quoting:
+		return false
+	case text == "[end of output]":
+		s.quoting = false
+		return true
+	}
+	s.steps++
+	if i > 0 && i+1 < len(s.in.lines) && (weight(text) == maxWeight || strings.TrimSpace(s.in.lines[i+1]) == "[end of output]") {
+		s.errors = append(s.errors, detail{at: i, text: text})
+	}
+	return true
+}
+
+// mostErrors is how many lines of errors show; the first and last of more, and
+// those between whose words are bad news.
+const mostErrors = 20
+
+// tellErrors adds the lines of errors.
+func (s *install) tellErrors() {
+	n := len(s.errors)
+	news := map[uint64]bool{}
+	left := 0
+	for i, d := range s.errors {
+		if n > mostErrors && i >= 6 && i < n-5 {
+			k := kind(d.text)
+			if weight(strings.TrimPrefix(d.text, "npm error")) < maxWeight || news[k] || len(news) == 9 {
+				left++
+				continue
+			}
+			news[k] = true
+		}
+		s.say(d.at, middleOut(d.text, 200, 100))
+	}
+	if left > 0 {
+		s.note(s.errors[n-1].at, "… "+s.in.count(left)+" more lines of errors")
+	}
 }
 
 // other keeps a line that no rule knows: news by its words, the last ones, and a
@@ -103,6 +149,7 @@ func isProgressBar(text string) bool {
 
 // tell adds the lines for what was counted.
 func (s *install) tell() {
+	s.tellErrors()
 	for which, word := range []string{"+ ", "- "} {
 		p := s.lists[which]
 		line := word
