@@ -29,6 +29,7 @@ type goTest struct {
 	byName  map[string]int      // findings by package and test
 	first   int                 // the first finding of the present package
 	begun   map[string]bool     // packages without a result
+	told    map[string]bool     // packages with a test that says why
 	benches int
 	ok      int
 	cached  int
@@ -43,7 +44,7 @@ type goTest struct {
 // reduceGoTest keeps every test that failed with what it printed, build failures,
 // panics and races, and the packages that failed; it counts the others.
 func reduceGoTest(in *input) (draft, bool) {
-	g := &goTest{report: report{in: in}, outs: map[string][]detail{}, byName: map[string]int{}, begun: map[string]bool{}}
+	g := &goTest{report: report{in: in}, outs: map[string][]detail{}, byName: map[string]int{}, begun: map[string]bool{}, told: map[string]bool{}}
 	if lines, at, ok := goEvents(in.lines); ok {
 		g.events(lines, at)
 	} else {
@@ -114,6 +115,7 @@ func (g *goTest) events(list []goEvent, at []int) {
 				sub[e.Package+" "+e.Test[:j]] = true
 			}
 			if f := g.test(i, e.Package, e.Test, g.outs[key]); len(f.why) > 0 || !sub[key] {
+				g.told[e.Package] = true
 				g.found = append(g.found, f)
 			}
 		}
@@ -135,14 +137,11 @@ func (g *goTest) packageFailed(i int, e goEvent) {
 	if e.Action == "fail" {
 		g.bad++
 	}
-	outs := g.outs[name]
-	for _, f := range g.found {
-		if f.place != "" && strings.HasPrefix(f.place, e.Package+" ") && e.Package != "" {
-			outs = nil
-		}
+	if g.told[e.Package] { // by its tests
+		return
 	}
 	f := finding{at: i, title: "FAIL " + name, name: name}
-	goReasons(outs, &f)
+	goReasons(g.outs[name], &f)
 	if len(f.why) > 0 {
 		g.found = append(g.found, f)
 	}

@@ -114,8 +114,16 @@ func (g *goTest) pkg(i int, l string) {
 // failed by their subtests alone.
 func (g *goTest) closeFindings(pkg string) {
 	list := g.found[g.first:]
+	parents := map[string]bool{}
+	for _, f := range list {
+		for i, c := range f.name {
+			if c == '/' {
+				parents[f.name[:i]] = true
+			}
+		}
+	}
 	kept := list[:0]
-	for n, f := range list {
+	for _, f := range list {
 		whole := f
 		whole.place = pkg + " "
 		if pkg != "" {
@@ -123,14 +131,7 @@ func (g *goTest) closeFindings(pkg string) {
 		}
 		whole.why = nil
 		goReasons(f.why, &whole)
-		parent := false
-		for _, other := range list[n+1:] {
-			parent = parent || strings.HasPrefix(other.name, f.name+"/")
-		}
-		for _, other := range list[:n] {
-			parent = parent || strings.HasPrefix(other.name, f.name+"/")
-		}
-		if parent && len(whole.why) == 0 {
+		if parents[f.name] && len(whole.why) == 0 {
 			continue
 		}
 		kept = append(kept, whole)

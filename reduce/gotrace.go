@@ -32,7 +32,23 @@ func goTraces(outs []detail) []detail {
 			i++
 		}
 	}
-	return append(kept, routines.told()...)
+	told := routines.told()
+	for i := range kept { // a panic with the place that it came from
+		if place, ok := placeIn(told); ok && strings.HasPrefix(kept[i].text, "panic: ") && !strings.Contains(kept[i].text, "timed out") {
+			kept[i].text += " at " + place
+			break
+		}
+	}
+	return append(kept, told...)
+}
+
+// placeIn is the place in the first of some frames.
+func placeIn(frames []detail) (string, bool) {
+	if len(frames) == 0 {
+		return "", false
+	}
+	place := strings.TrimSuffix(frames[0].text, ")")
+	return place[strings.LastIndexByte(place, ' ')+1:], strings.Contains(place, ".go:")
 }
 
 // goRoutines are the goroutines of a dump by what they do.

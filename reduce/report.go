@@ -199,10 +199,19 @@ func (f finding) reason() string {
 // stands on lines of its own.
 func (f finding) inBrief() string {
 	text := middleOut(f.reason(), 160, 80)
-	if sides := f.sides(); len(sides) > 0 && !strings.HasSuffix(text, sides[1]) {
+	if sides := f.sides(); len(sides) > 0 && !(says(text, sides[0]) && says(text, sides[1])) {
 		text += " " + strings.Join(sides, " ")
 	}
 	return strings.TrimSpace(text)
+}
+
+// says reports whether a reason holds the value that a side tells.
+func says(reason, side string) bool {
+	_, value, ok := strings.Cut(side, ": ")
+	if !ok {
+		value = strings.TrimLeft(side, "+- ")
+	}
+	return strings.Contains(reason, strings.Trim(value, `"',`))
 }
 
 // sides are the first two lines that differ, if both are there.

@@ -61,7 +61,9 @@ func (l *lister) titles(groups []group, most int) {
 			text += ": " + why
 		}
 		if text = shorten(text); !l.add(g.at, text) {
-			l.left += 1 + len(g.names)
+			if l.left += 1 + len(g.names); most > 0 { // tried again with less
+				return
+			}
 			continue
 		}
 		room := l.room
