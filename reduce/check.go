@@ -29,7 +29,7 @@ type checks struct {
 // reduceChecks keeps every error that is different, the first in full, warnings by
 // their text with their number, and what stopped; steps are counted.
 func reduceChecks(in *input) (draft, bool) {
-	for _, seen := range []func(*input) bool{seenPytest, seenUnittest, seenGoTest, seenCargo, seenJS} {
+	for _, seen := range []func(*input) bool{seenPytest, seenUnittest, seenGoTest, seenCargo, seenJS, seenTAP} {
 		if seen(in) {
 			return draft{}, false
 		}
@@ -42,13 +42,18 @@ func reduceChecks(in *input) (draft, bool) {
 		return draft{}, false
 	}
 	if c.errors+c.mild > 3 && !c.total {
-		text := in.count(c.errors) + " errors"
+		var parts []string
 		if !c.told {
-			text = in.count(c.errors+c.mild) + " problems"
-		} else if c.mild > 0 {
-			text += ", " + in.count(c.mild) + " warnings"
+			parts = append(parts, in.count(c.errors+c.mild)+" problems")
+		} else {
+			if c.errors > 0 { // none is no success: the run may not be at its end
+				parts = append(parts, in.count(c.errors)+" errors")
+			}
+			if c.mild > 0 {
+				parts = append(parts, in.count(c.mild)+" warnings")
+			}
 		}
-		c.note(0, text)
+		c.note(0, strings.Join(parts, ", "))
 	}
 	return c.draft(), true
 }
@@ -312,7 +317,7 @@ func isStep(l string) bool {
 			return !strings.Contains(l, "***") && !strings.Contains(l, "arning")
 		}
 	case 'D', 'P':
-		return strings.HasPrefix(l, "Downloading from ") || strings.HasPrefix(l, "Downloaded from ") || strings.HasPrefix(l, "Progress (")
+		return strings.HasPrefix(l, "Download http") || strings.HasPrefix(l, "Downloading from ") || strings.HasPrefix(l, "Downloaded from ") || strings.HasPrefix(l, "Progress (")
 	case '*':
 		return strings.HasPrefix(l, "************* Module ")
 	}

@@ -74,7 +74,7 @@ func javaFailed(l string) (string, bool) {
 		}
 	}
 	name, ok := strings.CutSuffix(l, " FAILED")
-	return name, ok && strings.Contains(name, " > ") && l[0] != '>' && l[0] != ' '
+	return name, ok && strings.Contains(name, " > ") && l != "" && l[0] != '>' && l[0] != ' '
 }
 
 // isJavaLibrary reports whether a frame is of Java itself or of what runs tests.

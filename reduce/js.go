@@ -3,7 +3,7 @@ package reduce
 import "strings"
 
 var jsReducers = []reducer{
-	{names: "jest, vitest, mocha, react-scripts, ava, jasmine, nyc, c8, node, bun test, deno test", reduce: reduceJS, seen: seenJS},
+	{names: "jest, vitest, mocha, react-scripts, ava, jasmine, nyc, c8, bun test, deno test", reduce: reduceJS, seen: seenJS},
 }
 
 // seenJS looks for the totals of Jest and Vitest, or those of Mocha.

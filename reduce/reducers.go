@@ -14,6 +14,7 @@ var reducers = slices.Concat(
 	goReducers,
 	cargoReducers,
 	jsReducers,
+	tapReducers,
 	checkReducers,
 	installReducers,
 	imageReducers,

@@ -42,7 +42,7 @@ func TestWhatIsReadOfTheCorpus(t *testing.T) {
 }
 
 func TestARunThatIsCutShortIsNoResult(t *testing.T) { // REDUCE-62
-	for _, name := range []string{"pytest-v", "pytest-pass", "unittest-v", "go-pass", "go-test-v", "go-test-json", "cargo-test-pass", "cargo-test-plain", "jest-verbose", "mocha"} {
+	for _, name := range []string{"pytest-v", "pytest-pass", "unittest-v", "go-pass", "go-test-v", "go-test-json", "cargo-test-pass", "cargo-test-plain", "jest-verbose", "vitest-verbose", "mocha"} {
 		s := named(t, name)
 		lines := strings.SplitAfter(s.text, "\n")
 		got := Output(s.command, strings.Join(lines[:len(lines)*2/5], ""), Options{}).Text
