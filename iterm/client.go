@@ -50,6 +50,8 @@ type Options struct {
 	Queue int
 	// Log gets short facts, never text of a session. Nil is silent.
 	Log *slog.Logger
+
+	keys *keyring // of ITerm2, for its checks
 }
 
 const (

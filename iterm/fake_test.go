@@ -139,6 +139,10 @@ func (s *fakeServer) serve(raw net.Conn) {
 	if err != nil {
 		return
 	}
+	if r.Header.Get("Upgrade") == "" {
+		fmt.Fprint(raw, "HTTP/1.1 400 Bad Request\r\n\r\n")
+		return
+	}
 	s.mu.Lock()
 	s.headers = append(s.headers, r.Header)
 	status := s.refuse

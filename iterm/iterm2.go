@@ -30,9 +30,10 @@ func ITerm2(getenv func(string) string) Options {
 		Name: "iterm2",
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			var d net.Dialer
-			return d.DialContext(ctx, "unix", filepath.Join(k.folder(), "private", "socket"))
+			return d.DialContext(ctx, "unix", k.socket())
 		},
 		Credentials: k.credentials,
+		keys:        k,
 	}
 }
 
@@ -54,6 +55,8 @@ func (k *keyring) folder() string {
 	}
 	return filepath.Join(k.getenv("HOME"), "Library", "Application Support", suite)
 }
+
+func (k *keyring) socket() string { return filepath.Join(k.folder(), "private", "socket") }
 
 func (k *keyring) credentials(ctx context.Context) (cookie, key string, err error) {
 	if k.switchedOff() {
