@@ -54,6 +54,13 @@ func (f *facts) size() (columns, rows int) {
 	return f.columns, f.rows
 }
 
+// alternateNow reports whether the alternate screen is told to show.
+func (f *facts) alternateNow() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.alternate
+}
+
 // label is the name that a person or client gave, or "".
 func (f *facts) label() string {
 	f.mu.Lock()

@@ -48,7 +48,7 @@ func init() {
 		"columns":                func(s *session) any { c, _ := s.facts.size(); return c },
 		"rows":                   func(s *session) any { _, r := s.facts.size(); return r },
 		"bellCount":              func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return s.facts.bells },
-		"showingAlternateScreen": func(s *session) any { s.facts.mu.Lock(); defer s.facts.mu.Unlock(); return bit(s.facts.alternate) },
+		"showingAlternateScreen": func(s *session) any { return bit(s.facts.alternateNow()) },
 		"isLocalhost":            func(s *session) any { return 1 },
 		"creationTimeString":     func(s *session) any { return s.facts.created.Format(time.RFC3339) },
 		"sshIntegrationLevel":    func(*session) any { return 0 },

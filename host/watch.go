@@ -64,7 +64,7 @@ func (s *session) unchanged(name string) bool {
 	case "terminalWindowName", "terminalIconName":
 		now = s.titleOrNil()
 	case "showingAlternateScreen":
-		now = s.term.Modes().Alternate
+		now = s.facts.alternateNow() // not the emulator's mode, which is ahead of what is told
 	case "path", "hostname", "username":
 		now = s.whereLocked(name)
 	default:
