@@ -21,6 +21,9 @@ type conn struct {
 	cmd  *exec.Cmd
 	note func(note) // called by the reading goroutine for each notification
 
+	// loose: the server does not say which answers are to our own commands.
+	loose bool
+
 	token string // ends the answers of each call; nobody else can know it
 	errs  tail   // what tmux said on its standard error
 	ready chan struct{}
@@ -73,9 +76,9 @@ var (
 const maxWaiting = 32 << 20
 
 // connect starts a connection and returns when it is attached.
-func connect(ctx context.Context, program string, args, env []string, told func(note)) (*conn, error) {
+func connect(ctx context.Context, program string, loose bool, args, env []string, told func(note)) (*conn, error) {
 	c := &conn{
-		note: told, token: rand.Text(), ready: make(chan struct{}), done: make(chan struct{}),
+		note: told, loose: loose, token: rand.Text(), ready: make(chan struct{}), done: make(chan struct{}),
 		cmd: exec.Command(program, args...),
 	}
 	c.more = sync.NewCond(&c.mu)

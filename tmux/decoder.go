@@ -45,7 +45,7 @@ func (d *decoder) take(c *conn, line []byte) error {
 		return nil
 	}
 	d.open = false
-	if !d.stamp.ours {
+	if !d.stamp.ours && !(c.loose && c.isReady()) {
 		c.greeted(refused, d.lines)
 		return nil
 	}
@@ -114,6 +114,28 @@ func (k *call) cut(n int) ([][]byte, bool) {
 	return body, true
 }
 
+// cutLine takes the next line of a raw call from an answer of at most one.
+func (k *call) cutLine() (line []byte, ok bool) {
+	if _, ok := k.cut(0); ok {
+		return nil, true
+	}
+	lines, ok := k.cut(1)
+	if !ok {
+		return nil, false
+	}
+	return lines[0], true
+}
+
+// isReady reports whether the connection is attached.
+func (c *conn) isReady() bool {
+	select {
+	case <-c.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // greeted takes the answer to the command that the connection was started with.
 func (c *conn) greeted(refused bool, lines [][]byte) {
 	if refused {
@@ -122,9 +144,7 @@ func (c *conn) greeted(refused bool, lines [][]byte) {
 		c.mu.Unlock()
 		return
 	}
-	select {
-	case <-c.ready:
-	default:
+	if !c.isReady() {
 		close(c.ready)
 	}
 }

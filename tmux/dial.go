@@ -213,7 +213,7 @@ func (l *link) connect(ctx context.Context, session string, listens bool, told f
 	ctx, cancel := context.WithTimeout(ctx, l.b.o.Deadline)
 	defer cancel()
 	args := slices.Concat(l.version.flags(), []string{"-S", l.b.socket}, l.version.attach(session, listens))
-	c, err := connect(ctx, l.program, args, environment(l.b.o.Env), told)
+	c, err := connect(ctx, l.program, !l.version.marksOwn(), args, environment(l.b.o.Env), told)
 	if err != nil {
 		return nil, err
 	}

@@ -197,10 +197,13 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 	return p, nil
 }
 
-// sized brings a new pane that shares a window, or a session of its own, to
-// its size, as far as its neighbours let it.
+// sized brings a new pane to its size, as far as its neighbours let it. Some
+// versions do not take the size of a new session from a client in control mode.
 func (l *link) sized(ctx context.Context, p *pane, spec terminal.OpenSpec) error {
-	if spec.Rows == 0 && spec.Columns == 0 || spec.Place == terminal.InWindow {
+	p.mu.Lock()
+	seen := p.seen
+	p.mu.Unlock()
+	if (spec.Rows == 0 || spec.Rows == seen.rows) && (spec.Columns == 0 || spec.Columns == seen.columns) {
 		return nil
 	}
 	return l.resize(ctx, p, spec.Rows, spec.Columns)

@@ -95,20 +95,21 @@ func readPicture(k *call, most int) (pic picture, ok bool) {
 		return pic, false
 	}
 	pic.text = texts(lines)
-	saved := 1 // an empty line
 	if pic.alternate == 1 {
-		saved = pic.rows
+		if lines, ok = k.cut(pic.rows); ok {
+			pic.saved = texts(lines)
+		}
+	} else {
+		_, ok = k.cutLine() // nothing
 	}
-	if lines, ok = k.cut(saved); !ok {
+	if !ok {
 		return pic, false
 	}
-	if pic.alternate == 1 {
-		pic.saved = texts(lines)
-	}
-	if lines, ok = k.cut(1); !ok {
+	pending, ok := k.cutLine()
+	if !ok {
 		return pic, false
 	}
-	pic.pending = unescape(nil, lines[0])
+	pic.pending = unescape(nil, pending)
 	if n := len(k.lines); n < 2 {
 		return pic, false
 	}

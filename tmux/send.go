@@ -39,12 +39,6 @@ func (b *Backend) Send(ctx context.Context, id terminal.ID, text []byte) error {
 			Hint: "send it in parts",
 		}
 	}
-	if !p.link.version.rawBytes() && !utf8.Valid(text) {
-		return &fault.Error{
-			Op: op, Session: string(id), Code: fault.InvalidArgument, Detail: "tmux " + p.link.version.text + " types UTF-8 alone",
-			Hint: "use tmux 3.2 or newer",
-		}
-	}
 	ctx, cancel := b.limited(ctx)
 	defer cancel()
 	for begun := false; len(text) > 0; begun = true {
@@ -72,25 +66,28 @@ func cut(text []byte) int {
 	return n
 }
 
-// held is what tmux answers when keys would not reach the pane's program alone.
+// held begins what tmux answers when keys would not reach the pane's program
+// alone; how many modes the pane is in follows.
 const held = "held"
 
 // type_ types one chunk.
 func (b *Backend) type_(ctx context.Context, p *pane, text []byte) error {
 	p.touch()
 	at := "-t " + p.target()
-	keys := "send-keys " + at + " -H" + hexadecimal(text, p.link.version.rawBytes())
+	keys := "send-keys " + at + " -H" + hexadecimal(text)
 	line := "if-shell -F " + at + " '#{||:#{pane_dead},#{pane_input_off}}' 'display-message -p closed' " +
-		"'if-shell -F " + at + " \"#{||:#{pane_in_mode},#{pane_synchronized}}\" \"display-message -p " + held + "\" \"" + keys + "\"'"
+		"'if-shell -F " + at + " \"#{||:#{pane_in_mode},#{pane_synchronized}}\" \"display-message -p " + at + " \\\"" + held + "#{pane_in_mode}\\\"\" \"" + keys + "\"'"
 	answers, err := p.link.do(ctx, line)
 	if err != nil {
 		return p.vanished(err)
 	}
-	switch said := lastLine(answers); said {
-	case "":
+	switch said := lastLine(answers); {
+	case said == "":
 		return nil
-	case held:
+	case said == held+"0", strings.HasPrefix(said, held) && !p.link.version.freezes():
 		return b.paste(ctx, p, text)
+	case strings.HasPrefix(said, held):
+		return refusal("the pane is in copy mode, in which tmux " + p.link.version.text + " stops its program")
 	default:
 		return refusal("the pane takes no input: it is dead, or select-pane -d has closed it")
 	}
@@ -126,19 +123,12 @@ func (p *pane) touch() {
 	}
 }
 
-// hexadecimal writes bytes for send-keys -H; characters where tmux takes those.
-func hexadecimal(text []byte, raw bool) string {
+// hexadecimal writes bytes for send-keys -H.
+func hexadecimal(text []byte) string {
 	b := make([]byte, 0, 3*len(text))
-	if raw {
-		for _, c := range text {
-			b = append(b, ' ')
-			b = strconv.AppendUint(b, uint64(c), 16)
-		}
-		return string(b)
-	}
-	for _, r := range string(text) {
+	for _, c := range text {
 		b = append(b, ' ')
-		b = strconv.AppendUint(b, uint64(r), 16)
+		b = strconv.AppendUint(b, uint64(c), 16)
 	}
 	return string(b)
 }

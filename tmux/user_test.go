@@ -89,8 +89,11 @@ func (s *server) everything() string {
 			b.WriteString(s.run(command, "-t", id) + "\n")
 		}
 	}
+	if strings.Contains(s.try("list-commands", "show-hooks"), "-p") {
+		b.WriteString(s.run("show-hooks", "-g", "-w"))
+	}
 	for id := range strings.FieldsSeq(s.run("list-panes", "-a", "-F", "#{pane_id}")) {
-		b.WriteString(s.run("show-options", "-p", "-t", id) + s.run("show-options", "-w", "-t", id) + s.run("show-hooks", "-p", "-t", id) + "\n")
+		b.WriteString(s.run("show-options", "-p", "-t", id) + s.run("show-options", "-w", "-t", id) + "\n")
 	}
 	return b.String()
 }
@@ -271,7 +274,7 @@ func TestNoCallStartsAProcess(t *testing.T) { // TMUX-6
 	s := newServer(t)
 	s.run("new-session", "-d")
 	log := filepath.Join(s.home, "runs")
-	path := s.fake("echo \"$@\" >>" + log + "\nexec tmux \"$@\"")
+	path := s.fake("echo \"$@\" >>" + log + "\nexec " + program() + " \"$@\"")
 	b := s.backend(func(o *Options) { o.Program = path })
 	p := only(t, b)
 	before, err := os.ReadFile(log)
@@ -306,6 +309,14 @@ func TestAConnectionThatIsDetachedComesBack(t *testing.T) { // TMUX-5
 	})
 }
 
+// old reports whether the server stops panes in copy mode.
+func old(t *testing.T, b *Backend) bool {
+	t.Helper()
+	l, err := b.present()
+	must(t, err)
+	return l.version.freezes()
+}
+
 func TestKeysReachTheProgramOfOnePane(t *testing.T) { // TMUX-10
 	s := newServer(t)
 	s.run("new-session", "-d", "-x", "80", "-y", "24")
@@ -316,7 +327,16 @@ func TestKeysReachTheProgramOfOnePane(t *testing.T) { // TMUX-10
 	file := filepath.Join(s.home, "lines")
 
 	s.run("copy-mode", "-t", "%0")
-	must(t, b.Send(ctx(t), list[0].ID, []byte("echo \"one; $USER\" >>"+file+"\r")))
+	err = b.Send(ctx(t), list[0].ID, []byte("echo \"one; $USER\" >>"+file+"\r"))
+	if old(t, b) {
+		if !errors.Is(err, fault.Refused) {
+			t.Errorf("got %v", err)
+		}
+		s.run("send-keys", "-t", "%0", "-X", "cancel")
+		err = b.Send(ctx(t), list[0].ID, []byte("echo \"one; $USER\" >>"+file+"\r"))
+		s.run("copy-mode", "-t", "%0")
+	}
+	must(t, err)
 	lines := func(want string) func() bool {
 		return func() bool { got, _ := os.ReadFile(file); return string(got) == want }
 	}
@@ -348,6 +368,9 @@ func TestTextIsTypedAsItIs(t *testing.T) { // TMUX-11
 	b := s.backend()
 	p := only(t, b)
 	for _, mode := range []bool{false, true} {
+		if mode && old(t, b) {
+			return
+		}
 		if mode {
 			s.run("copy-mode", "-t", "%0")
 		}
@@ -360,9 +383,6 @@ func TestTextIsTypedAsItIs(t *testing.T) { // TMUX-11
 				got, err := b.Screen(ctx(t), p.ID, terminal.Range{Kind: terminal.Tail, Count: 200})
 				return err == nil && strings.Contains(text(got.Rows), "\n"+want+"\n")
 			})
-			if mode {
-				continue
-			}
 		}
 		must(t, b.Send(ctx(t), p.ID, []byte("\f\r")))
 		s.run("clear-history", "-t", "%0")

@@ -39,10 +39,6 @@ func parseVersion(text string) version {
 // old reports whether the version is too old.
 func (v version) old() bool { return v.n < least }
 
-// rawBytes: send-keys -H passes any byte. Before 3.2 it takes characters, so
-// that what is no UTF-8 cannot be typed.
-func (v version) rawBytes() bool { return v.n >= 302 }
-
 // attach is the command that attaches a connection. Before 3.2 there are no
 // flags for it: a control client then takes no part in sizing as long as it
 // does not say its size, and cannot be paused.
@@ -65,6 +61,13 @@ func (v version) settle() []string {
 	}
 	return nil
 }
+
+// marksOwn: every answer to a command of this connection is marked as such.
+// Before 3.2 those of commands inside if-shell are not.
+func (v version) marksOwn() bool { return v.n >= 302 }
+
+// freezes: before 3.2 a pane in copy mode is neither read nor written.
+func (v version) freezes() bool { return v.n < 302 }
 
 // flags are the arguments of every connection: UTF-8 whatever the locale, and
 // never a server of our own making.
