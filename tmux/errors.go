@@ -13,6 +13,12 @@ import (
 	"termpilot/terminal"
 )
 
+// What there is nothing to be done about.
+const (
+	noTmux   = "tmux is not installed"
+	noServer = "no tmux server runs"
+)
+
 // explain makes a fault.Error of what went wrong on the way to the server.
 func (b *Backend) explain(op string, id terminal.ID, err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -32,9 +38,9 @@ func (b *Backend) explain(op string, id terminal.ID, err error) error {
 	case errors.Is(err, errOld):
 		e.Hint = "install tmux 3.0 or newer"
 	case errors.Is(err, exec.ErrNotFound):
-		e.Detail, e.Hint = "tmux is not installed", "install tmux, or use another backend"
+		e.Detail, e.Hint = noTmux, "install tmux, or use another backend"
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		e.Detail, e.Hint = "no tmux server runs", "start one with `tmux`, or open a session on tmux"
+		e.Detail, e.Hint = noServer, "start one with `tmux`, or open a session on tmux"
 	case errors.Is(err, errAlien):
 		e.Detail, e.Hint = "socket "+b.socket, "use a server of your own"
 	case strings.Contains(err.Error(), "protocol version mismatch"):

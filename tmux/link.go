@@ -35,7 +35,7 @@ type link struct {
 	listeners map[string]*listener // by session
 	clients   clients
 	nonceFor  map[int]string // the secret of the pane that is being opened
-	folders   []string       // of the start-up scripts of shells that we opened
+	folder    string         // of the start-up scripts of the shell that is being opened
 	lost      error
 }
 
@@ -43,6 +43,46 @@ type link struct {
 type listener struct {
 	session string
 	conn    *conn // nil while it is made, or when it could not be
+
+	mu     sync.Mutex
+	newest int            // the newest pane when it began to hear; -1: not known yet
+	early  map[int][]byte // what panes printed that nobody has looked at yet
+}
+
+// The limits of what is kept for panes that are not known yet.
+const (
+	maxEarly      = 256 << 10
+	maxEarlyPanes = 32
+)
+
+// keep keeps what a pane printed that is new: all of it or nothing. mu is held.
+func (h *listener) keep(number int, escaped []byte) {
+	kept, ok := h.early[number]
+	if h.newest < 0 || number <= h.newest || !ok && len(h.early) >= maxEarlyPanes || ok && kept == nil {
+		return
+	}
+	if kept == nil {
+		kept = []byte{}
+	}
+	if len(kept)+len(escaped) > maxEarly {
+		h.early[number] = nil
+		return
+	}
+	h.early[number] = unescape(kept, escaped)
+}
+
+// adopt has the listener hear a pane. When it has heard all that the pane ever
+// printed, that is what the pane shows; otherwise its picture must be asked for.
+func (h *listener) adopt(p *pane) (known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	printed, any := h.early[p.number]
+	delete(h.early, p.number)
+	p.hear(h)
+	if h.newest < 0 || p.number <= h.newest || any && printed == nil {
+		return false
+	}
+	return p.begin(printed)
 }
 
 // maxListeners is how many sessions are listened to: each costs a process.
@@ -180,7 +220,17 @@ func (l *link) do(ctx context.Context, line string) ([]answer, error) {
 func (l *link) noted(h *listener, n note) {
 	switch n.kind {
 	case noteOutput:
-		if p := l.pane(n.pane); h != nil && p != nil && p.hears(h) {
+		if h == nil {
+			return
+		}
+		h.mu.Lock()
+		p := l.pane(n.pane)
+		if p == nil || !p.hears(h) {
+			h.keep(n.pane, n.data)
+			p = nil
+		}
+		h.mu.Unlock()
+		if p != nil {
 			p.output(n.data)
 		}
 	case notePause:
@@ -228,7 +278,7 @@ func (l *link) listen(ctx context.Context, session string) *listener {
 		l.mu.Unlock()
 		return nil
 	}
-	h = &listener{session: session}
+	h = &listener{session: session, newest: -1, early: map[int][]byte{}}
 	l.listeners[session] = h
 	l.mu.Unlock()
 	ready := make(chan struct{})
@@ -250,6 +300,19 @@ func (l *link) listen(ctx context.Context, session string) *listener {
 		l.forget(h)
 		return nil
 	}
+	k := &call{}
+	k.finish = func(k *call) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, a := range k.answers {
+			for _, line := range a.lines {
+				if number, ok := paneNumber(line); ok {
+					h.newest = max(h.newest, number)
+				}
+			}
+		}
+	}
+	c.post(k, "list-panes -a -F '#{pane_id}'")
 	l.wg.Go(func() { // when it ends, what it heard is out of date
 		<-c.done
 		l.forget(h)

@@ -195,8 +195,9 @@ func (l *link) hearAll(ctx context.Context, homes []home, who clients) {
 			continue
 		}
 		for _, p := range deaf {
-			p.hear(at)
-			l.seed(at, p)
+			if !at.adopt(p) {
+				l.seed(at, p)
+			}
 		}
 	}
 }

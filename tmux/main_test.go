@@ -148,7 +148,13 @@ func ctx(t testing.TB) context.Context {
 // person attaches a client as a person's terminal does.
 func (s *server) person(t testing.TB, session string, columns, rows uint16) {
 	t.Helper()
-	cmd := exec.Command(program(), "-u", "-S", s.socket, "attach-session", "-t", session)
+	s.attach(t, []string{program(), "-u", "-S", s.socket, "attach-session", "-t", session}, columns, rows)
+}
+
+// attach runs a command that shows the server, on a terminal of its own.
+func (s *server) attach(t testing.TB, argv []string, columns, rows uint16) {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = s.env
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: rows})
 	if err != nil {

@@ -154,10 +154,20 @@ func folderArgument(folder string) string {
 
 // begin starts the program in the pane that was made for it. refreshing is held.
 func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*pane, error) {
-	start, nonce, err := l.program_(ctx, spec)
+	words, nonce, err := l.start(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
+	l.mu.Lock()
+	folder := l.folder
+	l.folder = ""
+	l.mu.Unlock()
+	begun := false
+	defer func() {
+		if !begun && folder != "" {
+			_ = os.RemoveAll(folder)
+		}
+	}()
 	at := fmt.Sprintf("-t %%%d", number)
 	options := "set-option -p " + at + " remain-on-exit on"
 	if spec.Name != "" {
@@ -182,7 +192,7 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 	if err := l.b.awaitPicture(ctx, "open", p); err != nil {
 		return nil, err
 	}
-	answers, err := l.do(ctx, "respawn-pane -k "+at+folderArgument(spec.Cwd)+start+" ; display-message -p "+at+" 'O #{pane_pid}'")
+	answers, err := l.do(ctx, "respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid}'")
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +201,9 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 		return nil, errSpeech
 	}
 	p.mu.Lock()
-	p.pid, p.ours, p.seen.pid = pid, true, pid
+	p.pid, p.ours, p.seen.pid, p.folder = pid, true, pid, folder
 	p.mu.Unlock()
+	begun = true
 	l.wg.Go(func() { l.watchExit(p, pid) })
 	return p, nil
 }
@@ -209,9 +220,9 @@ func (l *link) sized(ctx context.Context, p *pane, spec terminal.OpenSpec) error
 	return l.resize(ctx, p, spec.Rows, spec.Columns)
 }
 
-// program_ is the end of the command that starts the session's program: its
+// start is the end of the command that starts the session's program: its
 // environment and its words. The nonce is that of the shell's marks.
-func (l *link) program_(ctx context.Context, spec terminal.OpenSpec) (command, nonce string, err error) {
+func (l *link) start(ctx context.Context, spec terminal.OpenSpec) (command, nonce string, err error) {
 	shell := l.b.shell(spec.Profile)
 	if shell == "" {
 		if shell, err = l.defaultShell(ctx); err != nil {
@@ -280,7 +291,7 @@ func (l *link) inject(ctx context.Context, shell string, argv, env []string) (wo
 		return argv, env, "", nil
 	}
 	l.mu.Lock()
-	l.folders = append(l.folders, dir)
+	l.folder = dir
 	l.mu.Unlock()
 	return words, variables, nonce, nil
 }

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -22,8 +23,9 @@ type pane struct {
 	nonce  string // in the marks of the shell that we started; "" is none
 
 	mu       sync.Mutex
-	pid      int  // the process that tmux started in it
-	ours     bool // we opened it
+	pid      int    // the process that tmux started in it
+	ours     bool   // we opened it
+	folder   string // of its shell's start-up scripts, as long as that may read them
 	seen     listed
 	who      clients
 	listener *listener
@@ -77,7 +79,7 @@ func (p *pane) adopt(before *pane) {
 		return
 	}
 	p.term, p.tracker, p.sink, p.epoch, p.pasting = before.term, before.tracker, before.sink, before.epoch, before.pasting
-	p.base, p.ours = before.base, before.ours
+	p.base, p.ours, p.folder = before.base, before.ours, before.folder
 	p.sink.pane = p
 	p.seeding = true
 	before.term, before.tracker = nil, nil
@@ -210,6 +212,7 @@ func (p *pane) osc(command int, payload []byte) {
 			p.tellHeld()
 		}
 		if c.Kind == terminal.PromptShown {
+			p.sweep()
 			p.lastSent = time.Time{}
 			if !p.editorReads() {
 				p.held = &c
@@ -255,6 +258,14 @@ func (p *pane) tellHeldLate() {
 	p.tellHeld()
 }
 
+// sweep removes the start-up scripts: a shell that shows a prompt has read them. mu is held.
+func (p *pane) sweep() {
+	if p.folder != "" {
+		_ = os.RemoveAll(p.folder) // what cannot be removed holds no secret any more
+		p.folder = ""
+	}
+}
+
 // finish says of a prompt what the tracker cannot know: as long as no program
 // has said so, it is not known whether pastes are taken. mu is held.
 func (p *pane) finish(q terminal.Prompt) terminal.Prompt {
@@ -294,6 +305,7 @@ func (p *pane) end(exit terminal.Exit) {
 	}
 	p.tellHeld()
 	p.over, p.exit = true, exit
+	p.sweep()
 	if p.release != nil {
 		p.release.Stop()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"termpilot/fault"
 	"termpilot/process"
 	"termpilot/terminal"
 	"termpilot/vt"
@@ -27,6 +28,7 @@ func (b *Backend) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	l.mu.Lock()
 	panes := l.order
 	l.mu.Unlock()
+	l.settle(ctx, panes)
 	list := make([]terminal.Session, 0, len(panes))
 	for _, p := range panes {
 		if over, _ := p.isOver(); !over {
@@ -112,6 +114,20 @@ func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
 	return nil
 }
 
+// settle waits for the pictures that are asked for, as far as they come.
+func (l *link) settle(ctx context.Context, panes []*pane) {
+	asked := map[*conn]bool{}
+	for _, p := range panes {
+		p.mu.Lock()
+		waits, h := p.seeding || p.term == nil, p.listener
+		p.mu.Unlock()
+		if waits && h != nil && h.conn != nil && !asked[h.conn] {
+			asked[h.conn] = true
+			_, _ = h.conn.do(ctx, "display-message -p ''") // what was asked before is answered before
+		}
+	}
+}
+
 // look takes the picture of a pane that nobody listens to.
 func (l *link) look(ctx context.Context, p *pane) error {
 	c, err := l.main(ctx)
@@ -140,7 +156,9 @@ func (b *Backend) Screen(ctx context.Context, id terminal.ID, want terminal.Rang
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.term == nil {
-		return terminal.Screen{}, nil
+		return terminal.Screen{}, &fault.Error{
+			Op: op, Session: string(id), Code: fault.Protocol, Detail: "tmux did not tell what the pane shows", Hint: "try again",
+		}
 	}
 	return p.screen(want), nil
 }
@@ -283,6 +301,7 @@ func (b *Backend) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt,
 	l.mu.Lock()
 	panes := l.order
 	l.mu.Unlock()
+	l.settle(ctx, panes)
 	all := make(map[terminal.ID]terminal.Prompt, len(panes))
 	for _, p := range panes {
 		p.mu.Lock()

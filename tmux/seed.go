@@ -48,6 +48,9 @@ func parseState(line string) (s state, ok bool) {
 	return s, s.columns > 0 && s.rows > 0
 }
 
+// pictureMost is how long a picture may take.
+const pictureMost = 10 * time.Second
+
 // picture is a pane at one moment of its output stream.
 type picture struct {
 	state
@@ -67,9 +70,14 @@ func (l *link) seed(h *listener, p *pane) {
 	k := &call{raw: true}
 	most := min(maxSeed, l.b.o.Scrollback)
 	rows := fmt.Sprintf("-S -%d", most)
+	late := time.AfterFunc(pictureMost, func() { h.conn.fail(errSilent) }) // then another one is made
 	k.finish = func(k *call) {
-		if pic, ok := readPicture(k, most); ok {
+		late.Stop()
+		pic, ok := readPicture(k, most)
+		if ok {
 			p.take(pic)
+		} else if k.err == nil {
+			l.b.o.Log.Warn("a pane's picture could not be read", "pane", p.target(), "tmux", l.version.text)
 		}
 	}
 	h.conn.post(k, strings.Join([]string{
@@ -231,6 +239,21 @@ func (p *pane) take(pic picture) {
 			w.resync()
 		}
 	}
+}
+
+// begin makes the pane's emulator show what it printed from its beginning on.
+// false when it shows something already.
+func (p *pane) begin(printed []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.term != nil || p.over {
+		return false
+	}
+	p.newTerminal(p.seen.columns, p.seen.rows)
+	if len(printed) > 0 {
+		p.draw(printed)
+	}
+	return true
 }
 
 // modes sets what the program has set.

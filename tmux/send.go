@@ -43,7 +43,7 @@ func (b *Backend) Send(ctx context.Context, id terminal.ID, text []byte) error {
 	defer cancel()
 	for begun := false; len(text) > 0; begun = true {
 		n := cut(text)
-		if err := b.type_(ctx, p, text[:n]); err != nil {
+		if err := b.typeChunk(ctx, p, text[:n]); err != nil {
 			if begun {
 				err = fmt.Errorf("a part is typed already: %w", err)
 			}
@@ -70,8 +70,8 @@ func cut(text []byte) int {
 // alone; how many modes the pane is in follows.
 const held = "held"
 
-// type_ types one chunk.
-func (b *Backend) type_(ctx context.Context, p *pane, text []byte) error {
+// typeChunk types one chunk.
+func (b *Backend) typeChunk(ctx context.Context, p *pane, text []byte) error {
 	p.touch()
 	at := "-t " + p.target()
 	keys := "send-keys " + at + " -H" + hexadecimal(text)

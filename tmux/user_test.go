@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"termpilot/doctor"
 	"termpilot/fault"
 	"termpilot/terminal"
 )
@@ -408,4 +409,40 @@ func TestWhatWasThereIsRead(t *testing.T) { // TMUX-20
 		t.Errorf("alternate is %v in %q", got.Alternate, all)
 	}
 	must(t, b.Send(ctx(t), p.ID, []byte("\x1b[?1049l\r")))
+}
+
+func TestTheDoctorSaysWhatIsSo(t *testing.T) { // TMUX-7
+	s := newServer(t)
+	b := s.backend()
+	states := func() string {
+		var got []string
+		for _, r := range doctor.Run(ctx(t), b.Checks()).Results {
+			got = append(got, r.ID+" "+string(r.State))
+		}
+		return strings.Join(got, ", ")
+	}
+	if got, want := states(), "tmux.program pass, tmux.server skipped, tmux.marks skipped"; got != want {
+		t.Errorf("without a server: got %s, want %s", got, want)
+	}
+	s.run("new-session", "-d", "exec bash --norc --noprofile")
+	if got, want := states(), "tmux.program pass, tmux.server pass, tmux.marks warn"; got != want {
+		t.Errorf("with a shell without marks: got %s, want %s", got, want)
+	}
+}
+
+func TestAPersonIsShownTheSession(t *testing.T) { // TMUX-8
+	s := newServer(t)
+	s.run("new-session", "-d", "-s", "a b", "-x", "80", "-y", "24")
+	s.run("new-window", "-d")
+	s.run("split-window", "-d", "-t", ":1")
+	b := s.backend()
+	list, err := b.Sessions(ctx(t))
+	must(t, err)
+	argv, err := b.AttachCommand(ctx(t), list[2].ID)
+	must(t, err)
+	s.attach(t, argv, 80, 24)
+	until(t, "the pane has the focus", func() bool {
+		list, err := b.Sessions(ctx(t))
+		return err == nil && list[2].Current && !list[0].Current
+	})
 }

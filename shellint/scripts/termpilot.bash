@@ -7,6 +7,8 @@
 # command before. Bash 4.4 prints C by PS0; older ones need the DEBUG trap, and
 # run the user's own from it.
 #
+# In tmux, what the environment says of the terminal is of the one around tmux.
+#
 # During a command PS1, PS2 and PS0 hold nothing that prints a mark: their
 # marks are array elements, and __termpilot_p picks the empty ones. A second
 # expansion of PS1 without PROMPT_COMMAND before it means that bash refused the
@@ -17,8 +19,9 @@
 \builtin shopt -u expand_aliases
 
 if [[ $- == *i* && -z ${__termpilot_p-} && ${TERM-dumb} != dumb &&
-	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-}${KITTY_WINDOW_ID-} &&
-	${TERM_PROGRAM-} != termpilot && ${TERM_PROGRAM-} != vscode && ${TERM_PROGRAM-} != ghostty ) ]]; then
+	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-} && ${TERM_PROGRAM-} != termpilot &&
+	( -n ${TMUX-} && ( $TERM == tmux* || $TERM == screen* ) ||
+	-z ${KITTY_WINDOW_ID-} && ${TERM_PROGRAM-} != vscode && ${TERM_PROGRAM-} != ghostty ) ) ]]; then
 
 __termpilot_p=0          # 0 while a command runs, 1 before the prompt, 2 at the prompt
 __termpilot_i=0          # number of the prompt

@@ -6,6 +6,8 @@
 # was given up or refused. A status that such a line did not change is left
 # out: it belongs to the command before.
 #
+# In tmux, what the environment says of the terminal is of the one around tmux.
+#
 # The secret is a part of the functions' own text, not a variable, so that
 # "set" does not show it ("functions NAME" does). B comes from fish_prompt,
 # which calls the user's own, and is the user's own again while a command
@@ -17,9 +19,18 @@ and not functions -q __termpilot_first
 and test "$TERM" != dumb
 and begin
     set -q __termpilot_n
-    or not contains -- "$TERM_PROGRAM" termpilot vscode ghostty
-    and not set -q ITERM_SHELL_INTEGRATION_INSTALLED
-    and not set -q KITTY_WINDOW_ID
+    or begin
+        not set -q ITERM_SHELL_INTEGRATION_INSTALLED
+        and test "$TERM_PROGRAM" != termpilot
+        and begin
+            set -q TMUX
+            and string match -qr '^(tmux|screen)' -- "$TERM"
+            or begin
+                not contains -- "$TERM_PROGRAM" vscode ghostty
+                and not set -q KITTY_WINDOW_ID
+            end
+        end
+    end
 end
 and begin
     set -q __termpilot_n

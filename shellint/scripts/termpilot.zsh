@@ -8,6 +8,8 @@
 # with which zsh has just marked a missing line end, and whether a function
 # named precmd, which comes before all hooks, may have printed behind that.
 #
+# In tmux, what the environment says of the terminal is of the one around tmux.
+#
 # PS1 and PS2 hold the marks while a line is edited, and are the user's own
 # again when a command or a hook of the user's runs.
 
@@ -16,8 +18,8 @@
 'builtin' 'unsetopt' 'aliases'
 
 if [[ -o interactive && -z ${__termpilot_s-} && ${TERM-dumb} != dumb &&
-	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-}${KITTY_WINDOW_ID-} &&
-	${TERM_PROGRAM-} != (termpilot|vscode|ghostty) ) ]]; then
+	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-} && ${TERM_PROGRAM-} != termpilot &&
+	( -n ${TMUX-} && $TERM == (tmux|screen)* || -z ${KITTY_WINDOW_ID-} && ${TERM_PROGRAM-} != (vscode|ghostty) ) ) ]]; then
 
 builtin typeset -g +x __termpilot_s=$$.$RANDOM # names this shell
 builtin typeset -gi +x __termpilot_i=0         # number of the prompt
