@@ -133,6 +133,25 @@ func TestRootCanSwitchCookiesOff(t *testing.T) { // HOST-143
 	if switchedOff(path, os.Getuid()) {
 		t.Error("a link counts")
 	}
+	if os.Getuid() != 0 {
+		return // only root's file counts for a host
+	}
+	h := newHost(t)
+	c := h.mustAdmitSuite()
+	path = filepath.Join(h.home, "Library/Application Support/termpilot", authOff)
+	for name, want := range map[string]string{"the file": "101", "no file": "401"} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if name == "the file" {
+			if err := os.WriteFile(path, []byte(hex.EncodeToString([]byte(path))+" "+authMagic), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := upgradeAt(t, c.Socket, withCookie("")); !strings.HasPrefix(got, "HTTP/1.1 "+want) {
+			t.Errorf("with %s: %q, want %s", name, got, want)
+		}
+	}
 }
 
 func TestAHostOfAnotherHomeOrPlaceIsNotGivenOut(t *testing.T) { // HOST-144
