@@ -116,12 +116,11 @@ func setProfileProperty(c *client, in *api.SetProfilePropertyRequest) (*api.SetP
 	}
 	for _, s := range targets {
 		s.facts.mu.Lock()
-		for key, value := range properties {
-			if _, has := s.facts.properties[key]; has || len(s.facts.properties) < maxProperties {
-				s.facts.properties[key] = value
-			}
-		}
+		taken := addProperties(s.facts.properties, properties)
 		s.facts.mu.Unlock()
+		if !taken {
+			return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
+		}
 		if named {
 			c.host.rename(s, name)
 		}

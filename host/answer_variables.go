@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"termpilot/fault"
 	"termpilot/iterm/api"
 )
 
@@ -47,7 +48,12 @@ func variables(c *client, in *api.VariableRequest) (*api.VariableResponse, error
 	}
 	for _, scope := range scopes {
 		for _, set := range in.GetSet() {
-			scope.set(set.GetName(), set.GetValue())
+			if !scope.set(set.GetName(), set.GetValue()) {
+				return nil, &fault.Error{
+					Op: "set", Code: fault.TooLarge, Detail: "a user variable of more than 64 KiB, or more than 512 of one object",
+					Hint: "keep large things in files",
+				}
+			}
 		}
 	}
 	var values []string
@@ -60,7 +66,7 @@ func variables(c *client, in *api.VariableRequest) (*api.VariableResponse, error
 // variableScope reads and writes the variables of one object.
 type variableScope struct {
 	get func(name string) string
-	set func(name, value string)
+	set func(name, value string) bool // false when it is over a limit
 }
 
 func (h *server) sessionScopes(id string, writing bool) []variableScope {
@@ -79,17 +85,18 @@ func (h *server) sessionScopes(id string, writing bool) []variableScope {
 				}
 				return s.variable(name)
 			},
-			set: func(name, value string) {
+			set: func(name, value string) bool {
 				if name == nicknameVariable {
 					h.nickname(s, value)
-					return
+					return true
 				}
 				s.facts.mu.Lock()
-				setUser(s.facts.user, name, value)
+				taken := setUser(s.facts.user, name, value)
 				s.facts.mu.Unlock()
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				s.tellVariables()
+				return taken
 			},
 		})
 	}
@@ -151,13 +158,15 @@ func (h *server) scopeOf(scope api.VariableScope, id string, user map[string]str
 			}
 			return encode(m)
 		},
-		set: func(name, value string) {
+		set: func(name, value string) bool {
 			h.mu.Lock()
-			changed := orNull(user[name]) != value && setUser(user, name, value)
+			before := orNull(user[name])
+			taken := setUser(user, name, value)
 			h.mu.Unlock()
-			if changed {
+			if taken && before != value {
 				h.tellObject(objectVariable{scope, id, name}, value)
 			}
+			return taken
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -169,6 +170,53 @@ func TestChangesOfTabsWindowsAndTheApplicationAreTold(t *testing.T) { // HOST-15
 		if v := n.GetVariableChangedNotification(); v.GetName() == "user.note" || v.GetName() == "user.mood" {
 			t.Errorf("told twice: %v", v)
 		}
+	}
+}
+
+func TestWhatClientsKeepHereIsBoundedAndRefusedAloud(t *testing.T) { // HOST-162
+	h := newHost(t)
+	c := h.connect()
+	id := c.open("sh")
+	_, tab := c.place(id)
+	for what, in := range map[string]*api.VariableRequest{
+		"session": {Scope: &api.VariableRequest_SessionId{SessionId: id}}, "tab": {Scope: &api.VariableRequest_TabId{TabId: tab}},
+		"application": {Scope: &api.VariableRequest_App{App: true}},
+	} {
+		set := func(name, value string) string {
+			in.Set = []*api.VariableRequest_Set{{Name: &name, Value: &value}}
+			return c.call(in).GetError()
+		}
+		for i := range maxUserVariables {
+			if got := set(fmt.Sprintf("user.v%d", i), "1"); got != "" {
+				t.Fatalf("%s, variable %d: %s", what, i, got)
+			}
+		}
+		if got := set("user.more", "1"); !strings.HasPrefix(got, "too_large") {
+			t.Errorf("%s, one too many: %q", what, got)
+		}
+		if got := set("user.v0", encode(strings.Repeat("x", 64<<10))); !strings.HasPrefix(got, "too_large") {
+			t.Errorf("%s, one too long: %q", what, got)
+		}
+		if got := set("user.v0", "2"); got != "" {
+			t.Errorf("%s, another value: %q", what, got)
+		}
+	}
+	assign := func(first, n int) api.SetProfilePropertyResponse_Status {
+		in := &api.SetProfilePropertyRequest{Target: &api.SetProfilePropertyRequest_Session{Session: id}}
+		for i := range n {
+			in.Assignments = append(in.Assignments, &api.SetProfilePropertyRequest_Assignment{Key: ptr(fmt.Sprintf("Key %d", first+i)), JsonValue: ptr("1")})
+		}
+		return c.call(in).GetSetProfilePropertyResponse().GetStatus()
+	}
+	if got := assign(0, maxProperties/2); got != api.SetProfilePropertyResponse_OK {
+		t.Errorf("half of the properties: %v", got)
+	}
+	if got := assign(1000, maxProperties); got != api.SetProfilePropertyResponse_REQUEST_MALFORMED {
+		t.Errorf("too many: %v", got)
+	}
+	got := c.call(&api.GetProfilePropertyRequest{Session: &id, Keys: []string{"Key 3", "Key 1000"}}).GetGetProfilePropertyResponse().GetProperties()
+	if len(got) != 1 {
+		t.Errorf("of what was refused something was kept: %v", got)
 	}
 }
 

@@ -40,24 +40,40 @@ func (h *server) changeProfiles(guids []string, properties map[string]string) ap
 	if name || guid || len(guids) == 0 || customize(&request{}, asProperties(properties)) != nil {
 		return api.SetProfilePropertyResponse_REQUEST_MALFORMED
 	}
+	taken := true
 	h.mu.Lock()
 	for _, guid := range guids {
 		if h.changed[guid] == nil {
 			h.changed[guid] = map[string]string{}
 		}
-		for key, value := range properties {
-			if _, has := h.changed[guid][key]; has || len(h.changed[guid]) < maxProperties {
-				h.changed[guid][key] = value
-			}
-		}
+		taken = taken && addProperties(h.changed[guid], properties)
 	}
 	h.mu.Unlock()
+	if !taken {
+		return api.SetProfilePropertyResponse_REQUEST_MALFORMED
+	}
 	for _, guid := range guids {
 		h.hub.publish(about(api.NotificationType_NOTIFY_ON_PROFILE_CHANGE, guid), func() *api.Notification {
 			return &api.Notification{ProfileChangedNotification: &api.ProfileChangedNotification{Guid: &guid}}
 		})
 	}
 	return api.SetProfilePropertyResponse_OK
+}
+
+// addProperties adds properties, all of them, or none and false when they are
+// more than are kept.
+func addProperties(kept, properties map[string]string) bool {
+	fresh := 0
+	for key := range properties {
+		if _, has := kept[key]; !has {
+			fresh++
+		}
+	}
+	if len(kept)+fresh > maxProperties {
+		return false
+	}
+	maps.Copy(kept, properties)
+	return true
 }
 
 func asProperties(properties map[string]string) []*api.ProfileProperty {

@@ -265,7 +265,7 @@ func (s *session) userVariable(mark shellint.Mark) {
 	s.tellVariables()
 }
 
-// setUser sets or, with null, unsets a user variable. What is over the limit is dropped.
+// setUser sets or, with null, unsets a user variable. false when it is over a limit.
 func setUser(m map[string]string, name, value string) bool {
 	if value == "null" {
 		delete(m, name)
