@@ -44,13 +44,13 @@ func reduceChecks(in *input) (draft, bool) {
 	if c.errors+c.mild > 3 && !c.total {
 		var parts []string
 		if !c.told {
-			parts = append(parts, in.count(c.errors+c.mild)+" problems")
+			parts = append(parts, in.counted(c.errors+c.mild, "problem"))
 		} else {
 			if c.errors > 0 { // none is no success: the run may not be at its end
-				parts = append(parts, in.count(c.errors)+" errors")
+				parts = append(parts, in.counted(c.errors, "error"))
 			}
 			if c.mild > 0 {
-				parts = append(parts, in.count(c.mild)+" warnings")
+				parts = append(parts, in.counted(c.mild, "warning"))
 			}
 		}
 		c.note(0, strings.Join(parts, ", "))
@@ -89,6 +89,11 @@ func (c *checks) line(i int) int {
 func (c *checks) finding(i int, f finding) int {
 	f.at = i
 	f.why = append(c.context, f.why...)
+	for _, d := range c.context {
+		if place, message, ok := splitPlace(d.text); ok && strings.HasSuffix(message, "required from here") {
+			f.title += ", required from " + place
+		}
+	}
 	c.context = nil
 	end := i + 1
 	stop := len(c.in.lines)
@@ -303,7 +308,7 @@ func isStep(l string) bool {
 		if inside == "INFO" {
 			return !strings.Contains(l, "BUILD ")
 		}
-		if inside == "ERROR" {
+		if inside == "ERROR" || inside == "WARNING" {
 			return mavenAdvice(l) || mavenAgain(l)
 		}
 		if a, b, ok := strings.Cut(inside, "/"); ok {

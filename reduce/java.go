@@ -18,7 +18,7 @@ func mavenAgain(l string) bool {
 	if strings.HasPrefix(l, "[ERROR] Tests run: ") {
 		return strings.Contains(l, "Time elapsed: ")
 	}
-	for _, p := range []string{"[ERROR] Failures:", "[ERROR] Errors:", "[ERROR] COMPILATION ERROR", "[ERROR]   symbol:", "[ERROR]   location:"} {
+	for _, p := range []string{"[ERROR] Failures:", "[ERROR] Errors:", "[ERROR] COMPILATION ERROR", "[WARNING] COMPILATION WARNING", "[ERROR]   symbol:", "[ERROR]   location:"} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}

@@ -168,6 +168,9 @@ func (p *pytest) failure(i int, heading string) int {
 		}
 	}
 	tracebackReason(p.in.lines[i+1:end], i+1, &f)
+	if len(places) == 0 { // --tb=native
+		places = pythonPlaces(p.in.lines[i+1 : end])
+	}
 	f.place = placesOf(places)
 	f.title = word + " " + f.name + f.place
 	p.ids[f.name] = append(p.ids[f.name], len(p.found))

@@ -34,7 +34,15 @@ type finding struct {
 type detail struct {
 	at   int
 	text string
-	rank int // 1 is the reason, 2 explains it, 3 is context
+	rank int // 1 is the reason, 2 explains it, 3 is context, 4 does not show
+}
+
+// counted spells a number of things with their name.
+func (in *input) counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return in.count(n) + " " + what
 }
 
 // say adds a line that shows whatever was found, standing for line at.
@@ -145,7 +153,7 @@ const manyLines = 8
 
 // rankOnce ranks the lines of a long message that have no rank: in what was had
 // and what was wanted, printed one after the other, the lines that stand there
-// once are those that differ.
+// once are those that differ, and the others do not show.
 func rankOnce(list []detail) {
 	seen := map[string]int{}
 	for _, d := range list {
@@ -158,8 +166,12 @@ func rankOnce(list []detail) {
 	}
 	for i := range list {
 		text := strings.TrimSpace(list[i].text)
-		if d := &list[i]; d.rank == 0 && (seen[text] > 1 || strings.HasPrefix(text, "---") || strings.HasPrefix(text, "+++")) {
+		switch d := &list[i]; {
+		case d.rank != 0:
+		case strings.HasPrefix(text, "---"), strings.HasPrefix(text, "+++"):
 			d.rank = 3
+		case seen[text] > 1:
+			d.rank = 4
 		}
 	}
 }

@@ -60,6 +60,9 @@ func (l *lister) titles(groups []group, most int) {
 		if why := g.reasonIn(most); why != "" && !strings.Contains(text, why) {
 			text += ": " + why
 		}
+		if l.brief && most == 0 && len(g.names) > 0 {
+			text += repeatMark + l.in.count(1+len(g.names)) + ")"
+		}
 		if text = shorten(text); !l.add(g.at, text) {
 			if l.left += 1 + len(g.names); most > 0 { // tried again with less
 				return
@@ -68,6 +71,10 @@ func (l *lister) titles(groups []group, most int) {
 		}
 		room := l.room
 		if l.brief {
+			if most == 0 { // a line for the number is too much
+				l.unnamed += len(g.names)
+				continue
+			}
 			room.chars = max(most/2, 40)
 		}
 		l.alike(g, room, "more alike")
