@@ -177,6 +177,9 @@ func (s *session) tellHeld() {
 		}}
 	})
 	s.host.hub.hurry() // with the prompt, a command is over
+	if s.owed = s.drawing; !s.drawing {
+		s.host.hub.wake()
+	}
 }
 
 func (s *session) tellHeldLate() {
