@@ -1,0 +1,77 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Snapshot reads every process.
+func Snapshot() (*Table, error) {
+	boot, err := boot()
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	pids, err := numbers("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	t := &Table{entries: make([]Entry, 0, len(pids))}
+	for _, pid := range pids {
+		s, err := readStat(pid)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		t.entries = append(t.entries, Entry{
+			Process:    Process{PID: s.pid, PPID: s.ppid, PGID: s.pgid, SID: s.sid, Name: s.name, Start: s.started(boot), State: s.stateName()},
+			TTY:        s.tty,
+			Foreground: s.foreground,
+		})
+	}
+	return t, nil
+}
+
+// maxOpen is the most open files of a process that are looked at.
+const maxOpen = 4096
+
+// OpenFiles returns the paths of the regular files that a process has open, at
+// most 4096 of its descriptors looked at. An error when it may not be asked.
+func OpenFiles(pid int) ([]string, error) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	fds, err := numbers(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open files of process %d: %w", pid, gone(err))
+	}
+	var paths []string
+	for _, fd := range fds[:min(len(fds), maxOpen)] {
+		path, err := os.Readlink(dir + "/" + strconv.Itoa(fd))
+		if err == nil && strings.HasPrefix(path, "/") && !strings.HasSuffix(path, " (deleted)") {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// Variable returns a variable of the environment that a process was started
+// with; known is false when that may not be read.
+func Variable(pid int, name string) (value string, known bool) {
+	env, err := read("/proc/"+strconv.Itoa(pid)+"/environ", maxEnviron)
+	if err != nil {
+		return "", false
+	}
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if rest, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
+			return string(rest), true
+		}
+	}
+	return "", true
+}
+
+// Ticks is the start of a process in the kernel's own unit, as some programs
+// write it down of themselves: field 22 of /proc/PID/stat.
+func Ticks(pid int) (uint64, error) {
+	s, err := readStat(pid)
+	return s.start, err
+}

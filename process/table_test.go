@@ -1,0 +1,105 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestATableHoldsThisProcessAndItsParents(t *testing.T) {
+	table, err := Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := table.Of(os.Getpid())
+	if err != nil || own.PPID != os.Getppid() {
+		t.Errorf("got %+v %v", own, err)
+	}
+	if same, err := Lookup(os.Getpid()); err != nil || !same.Start.Equal(own.Start) {
+		t.Errorf("start: got %v, Lookup says %v %v", own.Start, same.Start, err)
+	}
+	if chain := table.Ancestors(os.Getpid()); len(chain) < 2 || chain[0] != os.Getpid() || chain[1] != os.Getppid() {
+		t.Errorf("ancestors: got %v", chain)
+	}
+	if _, err := table.Of(1 << 30); !errors.Is(err, ErrGone) {
+		t.Errorf("no process: got %v", err)
+	}
+}
+
+func TestAScopeHasAlsoWhatLeftTheTerminal(t *testing.T) {
+	folder := t.TempDir()
+	shell := exec.Command("sh", "-c", `setsid sh -c 'echo $$ >"$0/away"; exec sleep 60' "$0" & sleep 60 & echo $! >"$0/near"; wait`, folder)
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if table, err := Snapshot(); err == nil {
+			scope, _ := table.Scope(shell.Process.Pid)
+			for _, e := range scope {
+				if p, err := os.FindProcess(e.PID); err == nil && slices.Contains(table.Ancestors(e.PID), shell.Process.Pid) {
+					_ = p.Kill()
+				}
+			}
+		}
+		_ = shell.Wait()
+	})
+	want := map[string]bool{"away": false, "near": false}
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // until both have written their numbers
+		if _, err := os.Stat(filepath.Join(folder, "away")); err == nil {
+			if _, err := os.Stat(filepath.Join(folder, "near")); err == nil {
+				break
+			}
+		}
+	}
+	table, err := Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, err := table.Scope(shell.Process.Pid)
+	if err != nil || scope[0].PID != shell.Process.Pid {
+		t.Fatalf("got %v %v", scope, err)
+	}
+	sleeps := 0
+	for _, e := range scope {
+		if slices.Contains(table.Ancestors(e.PID), shell.Process.Pid) && e.Name == "sleep" {
+			sleeps++
+		}
+	}
+	if sleeps != len(want) {
+		t.Errorf("got %d of the two sleeps: %+v", sleeps, scope)
+	}
+}
+
+func TestOpenFilesAndVariablesAreThoseOfTheProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "open")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err := OpenFiles(os.Getpid()); err != nil || !slices.Contains(files, real) {
+		t.Errorf("got %v %v, want %s among them", files, err, real)
+	}
+	if got, known := Variable(os.Getpid(), "PATH"); known && got == "" {
+		t.Errorf("PATH: got %q", got)
+	}
+	if got, _ := Variable(os.Getpid(), "TERMPILOT_NO_SUCH"); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for b.Loop() {
+		if _, err := Snapshot(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
