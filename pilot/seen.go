@@ -1,0 +1,79 @@
+package pilot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// Seen is one live session as a package sees it that acts on sessions in other
+// ways than typing: with its backend and the gate's verdict.
+type Seen struct {
+	terminal.Session
+	On        terminal.Backend
+	Readiness Readiness
+	Allowed   bool // this server may touch it
+}
+
+// See returns every live session of every backend, also those that this server
+// may not touch, in the backends' order. complete is false when a backend that
+// may have sessions could not be asked: then absence proves nothing there.
+func (p *Pilot) See(ctx context.Context) (all []Seen, complete bool) {
+	complete = true
+	answers := askAll(ctx, p.backends)
+	found := make([][]target, len(answers))
+	for i, a := range answers {
+		if a.err != nil && backendInfo(p.backends[i], a.err).State != notRunning {
+			complete = false
+		}
+		for _, s := range a.sessions {
+			found[i] = append(found[i], target{backend: p.backends[i], session: s})
+		}
+	}
+	for i, verdicts := range p.readinessOf(ctx, found) {
+		for k, r := range verdicts {
+			s := found[i][k].session
+			all = append(all, Seen{Session: s, On: p.backends[i], Readiness: r, Allowed: p.mayTouch(s.ID)})
+		}
+	}
+	return all, complete
+}
+
+// SeeOne looks at one session anew. SessionEnded or SessionNotFound when it is gone.
+func (p *Pilot) SeeOne(ctx context.Context, op string, id terminal.ID) (Seen, error) {
+	t, err := p.find(ctx, op, string(id))
+	if err == nil {
+		err = t.alive(op)
+	}
+	if err != nil {
+		return Seen{}, err
+	}
+	return Seen{Session: t.session, On: t.backend, Readiness: p.readinessNow(ctx, t), Allowed: true}, nil
+}
+
+// Gone reports whether a session is provably gone: its backend answers and does
+// not list it. An error when the backend does not answer.
+func (p *Pilot) Gone(ctx context.Context, on terminal.Backend, id terminal.ID) (bool, error) {
+	a := askOne(ctx, on)
+	if a.err != nil {
+		return errors.Is(a.err, fault.BackendUnavailable) && backendInfo(on, a.err).State == notRunning, a.err
+	}
+	for _, s := range a.sessions {
+		if s.ID == id {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// MayChange refuses with NotAllowed when this server only reads.
+func (p *Pilot) MayChange(op string) error { return p.refuseWhenReadOnly(op, "") }
+
+// Hold keeps all others, in every process with the same home, from typing into a
+// session until release is called. Busy when somebody types for longer than patience.
+func (p *Pilot) Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error) {
+	return p.locks.acquire(ctx, op, id, lockType, op, patience)
+}
