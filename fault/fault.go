@@ -51,6 +51,7 @@ const (
 	TunnelBusy         Code = "tunnel_busy"         // another process sets up or supervises this alias
 	ClientMissing      Code = "client_missing"      // tunnel-client is not there, does not run or is too old
 	Unreachable        Code = "control_plane_down"  // no answer of a control plane came
+	RecoveryNotFound   Code = "recovery_not_found"  // no receipt has this id
 	Internal           Code = "internal"            // a fault of termpilot's own
 )
 
@@ -60,7 +61,7 @@ func (c Code) Known() bool {
 	case InvalidArgument, TooLarge, SessionNotFound, SessionEnded, NotReady, Busy, NoIntegration, Unverified, Blocked, NotAllowed,
 		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, TabNotFound, NameTaken, ShellNotFound, BackendUnavailable, Refused,
 		Protocol, Unsupported, Deadline, Storage, KeyMissing, KeyInvalid, KeyRefused, TunnelNotFound, TunnelNotSetUp, TunnelBusy,
-		ClientMissing, Unreachable, Internal:
+		ClientMissing, Unreachable, RecoveryNotFound, Internal:
 		return true
 	}
 	return false

@@ -1,0 +1,164 @@
+package closing
+
+import (
+	"fmt"
+	"slices"
+
+	"termpilot/pilot"
+	"termpilot/process"
+	"termpilot/terminal"
+)
+
+// verdict is what closing a session would meet.
+type verdict struct {
+	seen     pilot.Seen
+	census   census
+	chats    []Chat
+	agents   []process.Entry // the processes of the chats, in their order
+	state    Activity
+	reason   string
+	evidence []string
+	code     string // what keeps it from being closed, whatever force says; "" when nothing does
+}
+
+// judge says what a session does, from the gate's verdict on its prompt, the
+// processes on its terminal, and what coding agents tell of themselves.
+func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
+	v := verdict{seen: s, census: c.take(table, s), evidence: slices.Clone(s.Readiness.Evidence)}
+	if v.census.known {
+		v.evidence = append(v.evidence, "processes")
+	}
+	c.findChats(&v, table)
+	v.state, v.reason = v.activity()
+	switch {
+	case v.census.self:
+		v.code, v.state, v.reason = codeSelf, Unknown, "termpilot, or what started it, runs in this session"
+	case !s.Allowed:
+		v.code, v.reason = codeScope, "this server may not touch this session"
+	default:
+		for _, chat := range v.chats {
+			if chat.ChatID == "" && chat.Persistence != persistEmpty {
+				v.code = codeChat
+				v.reason = fmt.Sprintf("%s (process %d) runs, and nothing tells which chat it holds: end it yourself, so that it can be resumed", chat.CLI, chat.PID)
+			}
+		}
+	}
+	return v
+}
+
+func (v *verdict) activity() (Activity, string) {
+	if len(v.chats) > 0 {
+		return v.chatActivity()
+	}
+	r := v.seen.Readiness
+	if n := len(v.census.work); n > 0 {
+		names := describe(v.census.work)
+		switch r.State {
+		case pilot.WaitingInput, pilot.Password:
+			return Waiting, names + " waits for input"
+		}
+		return Busy, names + " runs"
+	}
+	switch r.State {
+	case pilot.Ready:
+		if !v.census.known {
+			return Unknown, "its processes are not of this machine, or could not be read"
+		}
+		return Idle, "an empty prompt, and nothing runs behind it"
+	case pilot.BusyState, pilot.FullScreen:
+		return Busy, r.Reason
+	case pilot.WaitingInput, pilot.Password, pilot.TypedText, pilot.Continuation:
+		return Waiting, r.Reason
+	}
+	return Unknown, r.Reason
+}
+
+// chatActivity is that of a session with coding agents: of what they tell, the
+// worst; other work beside them is work too.
+func (v *verdict) chatActivity() (Activity, string) {
+	rank := map[Activity]int{Idle: 0, Unknown: 1, Waiting: 2, Busy: 3}
+	worst, reason := Idle, ""
+	for _, chat := range v.chats {
+		if reason == "" || rank[chat.State] > rank[worst] {
+			worst = chat.State
+			reason = map[Activity]string{
+				Idle: chat.CLI + " waits for the next message", Unknown: chat.CLI + " runs, and does not tell what it does",
+				Waiting: chat.CLI + " waits for an answer", Busy: chat.CLI + " is at work",
+			}[chat.State]
+		}
+	}
+	for _, e := range v.census.work {
+		if !v.isAgents(e) && rank[worst] < rank[Busy] {
+			return Busy, programName(e.Name) + " runs beside " + v.chats[0].CLI
+		}
+	}
+	return worst, reason
+}
+
+// isAgents reports whether a process is an agent, one that started it, or one of its own.
+func (v *verdict) isAgents(e process.Entry) bool {
+	return slices.ContainsFunc(v.agents, func(a process.Entry) bool {
+		return e.PID == a.PID || v.under(e, a.PID) || v.under(a, e.PID)
+	})
+}
+
+// under reports whether a process descends from another, within the session.
+func (v *verdict) under(e process.Entry, pid int) bool {
+	for range len(v.census.work) {
+		if e.PPID == pid {
+			return true
+		}
+		i := slices.IndexFunc(v.census.work, func(p process.Entry) bool { return p.PID == e.PPID })
+		if i < 0 {
+			return false
+		}
+		e = v.census.work[i]
+	}
+	return false
+}
+
+func describe(work []process.Entry) string {
+	first := work[0]
+	for _, e := range work {
+		if e.PGID == e.Foreground && e.PID == e.PGID {
+			first = e
+		}
+	}
+	text := programName(first.Name)
+	switch {
+	case first.State == process.Stopped:
+		text += " (stopped)"
+	case first.PGID != first.Foreground:
+		text += " (in the background)"
+	}
+	if n := len(work) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// needsForce is the code with which a session is refused without force.
+func (v verdict) needsForce() string {
+	return map[Activity]string{Busy: codeBusy, Waiting: codeWaiting, Unknown: codeUnknown}[v.state]
+}
+
+// item is the verdict as it is told.
+func (v verdict) item() Item {
+	s := v.seen
+	chats := v.chats
+	if chats == nil {
+		chats = []Chat{}
+	}
+	evidence := v.evidence
+	if evidence == nil {
+		evidence = []string{}
+	}
+	return Item{
+		SessionID: string(s.ID), Backend: s.Session.Backend, WindowID: s.Window, TabID: s.Tab, Name: pilotLine(s.Name, 256), Cwd: pilotLine(s.Cwd, 1024),
+		State: v.state, Code: v.code, Reason: v.reason, Evidence: evidence,
+		Processes: v.census.programs(v.census.work), Detached: v.census.programs(v.census.detached), Chats: chats,
+		Interruption: notAttempted, Exit: notAttempted, Closure: pending, Survivors: []Program{},
+	}
+}
+
+func pilotLine(text string, most int) string { return terminal.OneLine(text, most) }

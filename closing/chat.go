@@ -1,0 +1,266 @@
+package closing
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"termpilot/process"
+)
+
+// The words of Chat.Source and Chat.Persistence.
+const (
+	fromRegistration = "registration" // the agent has written down that this process holds this chat
+	fromOpenFile     = "open_file"    // this process has the chat's file open
+	fromLaunch       = "launch"       // termpilot started it with this chat
+	fromArgv         = "argv"         // it was started with this chat, and may hold another by now
+	persistSaved     = "saved"
+	persistEmpty     = "empty"
+	persistUnknown   = "unknown"
+)
+
+// agent is how one kind of coding agent is recognised and asked.
+type agent struct {
+	cli    string
+	names  []string // of its program
+	script *regexp.Regexp
+	// find binds a process to its chat by what the agent itself keeps; nil where it
+	// keeps nothing that would. The chat comes back without an id when nothing does.
+	find func(l look) Chat
+	// flags are those after which argv may name the chat that it was started with.
+	flags  []string
+	resume []string // the command that takes a chat up again, without its id
+}
+
+// agents are those that are known. The names of scripts are those of the
+// packages that the vendors publish.
+var agents = []agent{
+	{
+		cli: "claude", names: []string{"claude", "claude.exe"}, script: regexp.MustCompile(`(^|/)claude(-code)?(/|\.js$|\.exe$|$)`),
+		find: findClaude, flags: []string{"--session-id", "--resume", "-r"}, resume: []string{"claude", "--resume"},
+	},
+	{
+		cli: "codex", names: []string{"codex", "codex.exe", "codex-cli"}, script: regexp.MustCompile(`(^|/)codex(/|\.js$|$)`),
+		find: findCodex, flags: []string{"resume", "--session-id"}, resume: []string{"codex", "resume"},
+	},
+	{
+		cli: "grok", names: []string{"grok"}, script: regexp.MustCompile(`(^|/)grok(/|\.js$|$)`),
+		find: findGrok, flags: []string{"--session-id", "-s", "--resume"}, resume: []string{"grok", "--resume"},
+	},
+	{
+		cli: "cursor", names: []string{"cursor-agent"}, script: regexp.MustCompile(`(^|/)cursor-agent(/|$)`),
+		find: findCursor, flags: []string{"--resume"}, resume: []string{"cursor-agent", "--resume"},
+	},
+	{
+		cli: "kiro", names: []string{"kiro-cli", "kiro-cli-chat"}, script: regexp.MustCompile(`(^|/)kiro-cli(/|$)`),
+		flags: []string{"--resume-id", "--resume"}, resume: []string{"kiro-cli", "chat", "--resume-id"},
+	},
+	{
+		cli: "gemini", names: []string{"gemini"}, script: regexp.MustCompile(`(^|/)gemini(-cli)?(/|\.js$|$)`),
+		flags: []string{"--resume", "-r"}, resume: []string{"gemini", "--resume"},
+	},
+	{
+		cli: "opencode", names: []string{"opencode"}, script: regexp.MustCompile(`(^|/)opencode(-ai)?(/|\.js$|$)`),
+		flags: []string{"--session", "-s"}, resume: []string{"opencode", "--session"},
+	},
+	{
+		cli: "copilot", names: []string{"copilot"}, script: regexp.MustCompile(`(^|/)@github/copilot(/|$)|(^|/)copilot(\.js)?$`),
+		flags: []string{"--resume"}, resume: []string{"copilot", "--resume"},
+	},
+}
+
+// runners are programs that run an agent's script.
+var runners = []string{"node", "nodejs", "bun", "deno", "MainThread"}
+
+// recognise returns the agent that a process is, told by its program's name or
+// by the script that a runner runs.
+func recognise(p process.Process) (agent, bool) {
+	name := strings.TrimPrefix(filepath.Base(p.Name), "-")
+	if len(p.Argv) > 0 {
+		if whole := filepath.Base(p.Argv[0]); strings.HasPrefix(whole, name) {
+			name = whole
+		}
+	}
+	for _, a := range agents {
+		if slices.Contains(a.names, name) {
+			return a, true
+		}
+	}
+	if !slices.Contains(runners, name) && !(len(p.Argv) > 0 && slices.Contains(runners, filepath.Base(p.Argv[0]))) {
+		return agent{}, false
+	}
+	for _, word := range p.Argv[min(1, len(p.Argv)):] {
+		if strings.HasPrefix(word, "-") {
+			continue
+		}
+		for _, a := range agents {
+			if a.script.MatchString(filepath.ToSlash(word)) {
+				return a, true
+			}
+		}
+		return agent{}, false // the first word that is no flag is the script
+	}
+	return agent{}, false
+}
+
+// look is one process of an agent, and how to find out more of it.
+type look struct {
+	agent   agent
+	process process.Process
+	machine Machine
+	home    string
+}
+
+// variable is a variable of the process, or of this one where that is not told.
+func (l look) variable(name string) string {
+	if value, known := l.machine.Variable(l.process.PID, name); known {
+		return value
+	}
+	return os.Getenv(name)
+}
+
+// folder is the agent's own folder: where a variable says, else below home.
+func (l look) folder(variable, below string) string {
+	if dir := l.variable(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	home := l.variable("HOME")
+	if !filepath.IsAbs(home) {
+		home = l.home
+	}
+	return filepath.Join(home, below)
+}
+
+// findChats finds the agents among a session's processes, and their chats. Of an
+// agent that was started by another process of the same kind, as by a wrapper,
+// the last one counts.
+func (c *Closer) findChats(v *verdict, table *process.Table) {
+	type candidate struct {
+		agent agent
+		entry process.Entry
+		full  process.Process
+	}
+	var found []candidate
+	for _, e := range v.census.work {
+		full, err := c.machine.Lookup(e.PID)
+		if err != nil || !full.Start.Equal(e.Start) {
+			continue
+		}
+		if a, ok := recognise(full); ok {
+			found = append(found, candidate{a, e, full})
+		}
+	}
+	home, _ := os.UserHomeDir() // "" finds nothing
+	for _, one := range found {
+		wraps := slices.ContainsFunc(found, func(other candidate) bool {
+			return other.agent.cli == one.agent.cli && other.entry.PID != one.entry.PID && slices.Contains(table.Ancestors(other.entry.PID), one.entry.PID)
+		})
+		if wraps {
+			continue
+		}
+		v.agents = append(v.agents, one.entry)
+		v.chats = append(v.chats, c.chatOf(string(v.seen.ID), look{agent: one.agent, process: one.full, machine: c.machine, home: home}))
+	}
+}
+
+var idShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$`)
+
+// chatOf binds one process to its chat by the best evidence there is.
+func (c *Closer) chatOf(session string, l look) Chat {
+	chat := Chat{}
+	if l.agent.find != nil {
+		chat = l.agent.find(l)
+	}
+	chat.CLI, chat.PID = l.agent.cli, l.process.PID
+	if chat.Cwd == "" {
+		chat.Cwd = l.process.Cwd
+	}
+	if chat.State == "" {
+		chat.State = Unknown
+	}
+	if chat.Persistence == "" {
+		chat.Persistence = persistUnknown
+	}
+	if !idShape.MatchString(chat.ChatID) {
+		chat.ChatID, chat.Source, chat.Verified = "", "", false
+	}
+	if chat.ChatID == "" {
+		for _, launched := range c.launched(session) {
+			if launched.CLI == chat.CLI && launched.PID == chat.PID && idShape.MatchString(launched.ChatID) {
+				chat.ChatID, chat.Source, chat.Verified = launched.ChatID, fromLaunch, true
+			}
+		}
+	}
+	if chat.ChatID == "" {
+		if id := startedWith(l.process.Argv, l.agent.flags); idShape.MatchString(id) {
+			chat.ChatID, chat.Source = id, fromArgv
+		}
+	}
+	chat.Cwd = pilotLine(chat.Cwd, 1024)
+	if chat.ChatID != "" && chat.Persistence != persistEmpty {
+		chat.Resume = &Resume{Executable: l.agent.resume[0], Argv: append(slices.Clone(l.agent.resume), chat.ChatID)}
+	}
+	return chat
+}
+
+// startedWith returns the word that follows one of the flags, or "".
+func startedWith(argv, flags []string) string {
+	for i, word := range argv {
+		for _, flag := range flags {
+			if word == flag && i+1 < len(argv) {
+				return argv[i+1]
+			}
+			if rest, ok := strings.CutPrefix(word, flag+"="); ok && strings.HasPrefix(flag, "--") {
+				return rest
+			}
+		}
+	}
+	return ""
+}
+
+// maxAgentFile is the most bytes of an agent's file that are read.
+const maxAgentFile = 1 << 20
+
+// readAgentFile reads the end of a file that an agent keeps: at most
+// maxAgentFile bytes of a regular file.
+func readAgentFile(path string, tail bool) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("not a regular file"))
+	}
+	if size := info.Size(); size > maxAgentFile {
+		if !tail {
+			return nil, errors.New("too large")
+		}
+		if _, err := f.Seek(size-maxAgentFile, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	return io.ReadAll(io.LimitReader(f, maxAgentFile))
+}
+
+// lastRecord calls take with the records of a JSONL file, the last first, until
+// it returns true. A line that is torn or foreign is passed over.
+func lastRecord(path string, take func(line []byte) bool) {
+	data, err := readAgentFile(path, true)
+	if err != nil {
+		return
+	}
+	lines := strings.Split(string(data), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if json.Valid([]byte(lines[i])) && take([]byte(lines[i])) {
+			return
+		}
+	}
+}

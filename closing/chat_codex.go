@@ -1,0 +1,70 @@
+package closing
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Codex holds thread-writer-locks/UUID.lock open from its start, and the chat's
+// record sessions/Y/M/D/rollout-TIME-UUID.jsonl from the first prompt on. With
+// its daemon neither is held by the process that a person sees.
+var (
+	codexLock    = regexp.MustCompile(`/thread-writer-locks/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.lock$`)
+	codexRollout = regexp.MustCompile(`/sessions/.*/rollout-[^/]*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$`)
+)
+
+func findCodex(l look) Chat {
+	files, err := l.machine.OpenFiles(l.process.PID)
+	if err != nil {
+		return Chat{}
+	}
+	chat := Chat{Persistence: persistEmpty}
+	ids := map[string]bool{}
+	rollout := ""
+	for _, path := range files {
+		slashed := filepath.ToSlash(path)
+		if m := codexLock.FindStringSubmatch(slashed); m != nil {
+			ids[m[1]] = true
+		}
+		if m := codexRollout.FindStringSubmatch(slashed); m != nil {
+			ids[m[1]] = true
+			rollout = path
+		}
+	}
+	if len(ids) != 1 { // none, or several that contradict each other
+		return Chat{}
+	}
+	for id := range ids {
+		chat.ChatID, chat.Source, chat.Verified = id, fromOpenFile, true
+	}
+	chat.State = Idle // nothing was said yet
+	if rollout == "" {
+		return chat
+	}
+	chat.Persistence, chat.State = persistSaved, Unknown
+	lastRecord(rollout, func(line []byte) bool {
+		var r struct {
+			Type    string `json:"type"`
+			Payload struct {
+				Type string `json:"type"`
+			} `json:"payload"`
+		}
+		if json.Unmarshal(line, &r) != nil || r.Type != "event_msg" {
+			return false
+		}
+		switch kind := r.Payload.Type; {
+		case kind == "task_complete", kind == "turn_aborted":
+			chat.State = Idle
+		case kind == "task_started", kind == "user_message":
+			chat.State = Busy
+		case strings.HasSuffix(kind, "_approval_request"):
+			chat.State = Waiting
+		default:
+			return false
+		}
+		return true
+	})
+	return chat
+}

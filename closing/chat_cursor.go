@@ -1,0 +1,50 @@
+package closing
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Cursor's agent has a log open that names its conversation when it begins.
+var cursorConversation = regexp.MustCompile(`"conversationId"\s*:\s*"([0-9a-f-]{36})"`)
+
+func findCursor(l look) Chat {
+	files, err := l.machine.OpenFiles(l.process.PID)
+	if err != nil {
+		return Chat{}
+	}
+	for _, path := range files {
+		if !strings.Contains(path, "cursor-agent-logs-") || !strings.HasPrefix(filepath.Base(path), "session-") {
+			continue
+		}
+		data, err := readAgentFile(path, true)
+		if err != nil {
+			continue
+		}
+		id := ""
+		for line := range strings.Lines(string(data)) {
+			if m := cursorConversation.FindStringSubmatch(line); m != nil && strings.Contains(line, "conversationClassification.init") {
+				id = m[1] // the last one counts
+			}
+		}
+		if id == "" {
+			continue
+		}
+		chat := Chat{ChatID: id, Source: fromOpenFile, Verified: true, Persistence: persistUnknown}
+		home := l.folder("", "")
+		found, _ := filepath.Glob(filepath.Join(home, ".cursor", "chats", "*", id, "meta.json"))
+		found = append(found, filepath.Join(home, ".cursor", "acp-sessions", id, "meta.json"))
+		for _, meta := range found {
+			var m struct {
+				HasConversation *bool `json:"hasConversation"`
+			}
+			if data, err := readAgentFile(meta, false); err == nil && json.Unmarshal(data, &m) == nil && m.HasConversation != nil {
+				chat.Persistence = map[bool]string{true: persistSaved, false: persistEmpty}[*m.HasConversation]
+			}
+		}
+		return chat
+	}
+	return Chat{}
+}

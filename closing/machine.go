@@ -1,0 +1,42 @@
+package closing
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"termpilot/process"
+)
+
+// machine is this machine.
+type machine struct{}
+
+func (machine) Snapshot() (*process.Table, error)         { return process.Snapshot() }
+func (machine) Lookup(pid int) (process.Process, error)   { return process.Lookup(pid) }
+func (machine) OpenFiles(pid int) ([]string, error)       { return process.OpenFiles(pid) }
+func (machine) Variable(pid int, n string) (string, bool) { return process.Variable(pid, n) }
+func (machine) Ticks(pid int) (uint64, error)             { return process.Ticks(pid) }
+
+// Signal signals a process that is provably still the same. Between the look and
+// the signal lies no more than a moment, in which a number is not given again.
+func (machine) Signal(pid int, started time.Time, signal os.Signal) error {
+	number, ok := signal.(syscall.Signal)
+	if !ok || pid <= 1 {
+		return fmt.Errorf("process %d cannot be sent %v", pid, signal)
+	}
+	p, err := process.Lookup(pid)
+	if err != nil {
+		return err
+	}
+	if !p.Start.Equal(started) {
+		return process.ErrGone
+	}
+	if err := syscall.Kill(pid, number); errors.Is(err, syscall.ESRCH) {
+		return process.ErrGone
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
