@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"termpilot/closing"
 	"termpilot/connector/internal/wire"
 	"termpilot/doctor"
 	"termpilot/pilot"
@@ -42,9 +43,17 @@ type Pilot interface {
 	SendKeys(ctx context.Context, sessionID string, keys []string) (pilot.SendResult, error)
 }
 
-// Options configures [New]. Only Pilot is needed.
+// Closer is what the tools that close need of a [closing.Closer].
+type Closer interface {
+	Close(ctx context.Context, r closing.Request) (closing.Result, error)
+	Inspect(ctx context.Context, sessionID, name string) ([]closing.Item, error)
+	Recoveries(id string) ([]closing.Receipt, error)
+}
+
+// Options configures [New]. Only Pilot is needed; without a Closer its tools are not there.
 type Options struct {
 	Pilot    Pilot
+	Closer   Closer
 	Checks   []doctor.Check // what the diagnostics tool runs
 	Toolsets []string       // of [Toolsets]; empty offers all, and other names none
 	ReadOnly bool           // offer only tools that change nothing
@@ -65,6 +74,7 @@ const maxCalls = 64
 // Server offers the tools. Its methods may be called from several goroutines.
 type Server struct {
 	pilot   Pilot
+	closer  Closer
 	checks  []doctor.Check
 	summary bool
 	log     *slog.Logger
@@ -81,7 +91,7 @@ type Server struct {
 // not merely refuse the other tools: it does not list them.
 func New(o Options) *Server {
 	s := &Server{
-		pilot: o.Pilot, checks: o.Checks, summary: o.Text == TextSummary, log: o.Log,
+		pilot: o.Pilot, closer: o.Closer, checks: o.Checks, summary: o.Text == TextSummary, log: o.Log,
 		slots: make(chan struct{}, maxCalls),
 	}
 	if s.log == nil {
@@ -103,7 +113,7 @@ func New(o Options) *Server {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = listTTL, "private" },
 	})
 	for _, t := range table {
-		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) {
+		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) || t.set == closes && o.Closer == nil {
 			continue
 		}
 		s.tools = append(s.tools, t)

@@ -2,13 +2,17 @@ package connector
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"termpilot/closing"
 	"termpilot/fault"
 	"termpilot/pilot"
+	machine "termpilot/process"
 	"termpilot/terminal"
 	"termpilot/terminal/terminaltest"
 )
@@ -31,6 +35,12 @@ var calls = map[string]string{
 	"resize_session":      `{"session_id":"SESSION","rows":10}`,
 	"rename_session":      `{"session_id":"SESSION","name":"acorn"}`,
 	"list_profiles":       `{}`,
+	"inspect_sessions":    `{}`,
+	"close_session":       `{"session_id":"SESSION","force":true}`,
+	"close_tab":           `{"session_id":"SESSION","force":true}`,
+	"close_window":        `{"window_id":"WINDOW","force":true}`,
+	"clean_all_sessions":  `{"dry_run":true}`,
+	"list_recoveries":     `{}`,
 }
 
 // opens are the tools that make sessions, which no allowlist can name.
@@ -97,11 +107,22 @@ func (y *yard) pilot(t *testing.T, o pilot.Options) *pilot.Pilot {
 
 func (y *yard) server(t *testing.T, po pilot.Options, o Options) *Server {
 	t.Helper()
-	o.Pilot = y.pilot(t, po)
+	p := y.pilot(t, po)
+	o.Pilot, o.Closer = p, closing.New(closing.Options{Pilot: p, Dir: filepath.Join(y.dir, "recovery"), Machine: emptyMachine{}})
 	s := New(o)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
+
+// emptyMachine has no processes, so that none of this machine's is taken for a fake session's.
+type emptyMachine struct{}
+
+func (emptyMachine) Snapshot() (*machine.Table, error)      { return &machine.Table{}, nil }
+func (emptyMachine) Lookup(int) (machine.Process, error)    { return machine.Process{}, machine.ErrGone }
+func (emptyMachine) OpenFiles(int) ([]string, error)        { return nil, machine.ErrGone }
+func (emptyMachine) Variable(int, string) (string, bool)    { return "", false }
+func (emptyMachine) Ticks(int) (uint64, error)              { return 0, machine.ErrGone }
+func (emptyMachine) Signal(int, time.Time, os.Signal) error { return machine.ErrGone }
 
 // args is how a tool is called for a session.
 func args(t *testing.T, tool string, s terminal.Session) json.RawMessage {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // schema is the part of JSON Schema that the tools need, made from Go types:
@@ -59,6 +60,9 @@ func outputSchema(t reflect.Type) *schema { return reflected(t, false) }
 // reflected describes a type. It panics on a type that no tool has use for,
 // when the package is loaded.
 func reflected(t reflect.Type, isInput bool) *schema {
+	if t == reflect.TypeFor[time.Time]() {
+		return &schema{kind: "string"} // as it is in JSON
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return &schema{kind: "string"}

@@ -19,6 +19,12 @@ var table = []tool{
 	resizeSession,
 	renameSession,
 	listProfiles,
+	inspectSessions,
+	closeSession,
+	closeTab,
+	closeWindow,
+	cleanAllSessions,
+	listRecoveries,
 }
 
 // set is a group of tools that is offered or not as a whole.
@@ -28,10 +34,13 @@ const (
 	core   set = "core"
 	input  set = "input"
 	layout set = "layout"
+	closes set = "close"
 )
 
 // Toolsets returns the names that [Options].Toolsets may hold.
-func Toolsets() []string { return []string{string(core), string(input), string(layout)} }
+func Toolsets() []string {
+	return []string{string(core), string(input), string(layout), string(closes)}
+}
 
 func wanted(sets []string, s set) bool {
 	return len(sets) == 0 || slices.Contains(sets, string(s))

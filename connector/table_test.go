@@ -194,7 +194,7 @@ func names(s *Server) []string {
 
 func TestReadOnlyServersListOnlyToolsThatChangeNothing(t *testing.T) { // MCP-34
 	s, _ := newServer(t, Options{ReadOnly: true})
-	want := []string{"list_sessions", "get_current_session", "read_terminal", "wait_session", "diagnostics", "list_profiles"}
+	want := []string{"list_sessions", "get_current_session", "read_terminal", "wait_session", "diagnostics", "list_profiles", "inspect_sessions", "list_recoveries"}
 	if diff := cmp.Diff(want, names(s)); diff != "" {
 		t.Errorf("tools differ (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -68,18 +69,30 @@ func define[In, Out any](h head, run func(context.Context, call, In) (Out, error
 }
 
 // as says that a part of a tool's result, or each item of a list, looks like
-// that of another tool, in place of spelling it out again: the list of tools is read by every model
-// before its first word.
+// that of another tool, in place of spelling it out again: the list of tools is
+// read by every model before its first word. A dot leads into a part.
 func (t tool) as(part, other string) tool {
-	p, ok := t.out.property(part)
-	if !ok {
-		panic(t.name + " has no result " + part)
+	same := t.out
+	for name := range strings.SplitSeq(part, ".") {
+		if same.kind == "array" {
+			same = same.items
+		}
+		p, ok := same.property(name)
+		if !ok {
+			panic(t.name + " has no result " + part)
+		}
+		same = p.schema
 	}
-	same := p.schema
 	if same.kind == "array" {
 		same = same.items
 	}
 	*same = schema{kind: "object", about: "as in " + other}
+	return t
+}
+
+// like says that all of a tool's result looks like that of another tool.
+func (t tool) like(other tool) tool {
+	t.out = &schema{kind: "object", about: "as that of " + other.name, result: true}
 	return t
 }
 

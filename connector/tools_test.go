@@ -216,6 +216,8 @@ var oneOfEach = map[string]string{
 	"create_window": `{}`, "create_tab": `{"window_id":"w0"}`, "split_pane": `{` + session + `,"direction":"left"}`,
 	"focus_session": `{` + session + `}`, "resize_session": `{` + session + `,"rows":10}`,
 	"rename_session": `{` + session + `,"name":"acorn"}`, "list_profiles": `{}`,
+	"inspect_sessions": `{}`, "close_session": `{` + session + `}`, "close_tab": `{"tab_id":"t0"}`, "close_window": `{"window_id":"w0"}`,
+	"clean_all_sessions": `{"dry_run":true}`, "list_recoveries": `{}`,
 }
 
 func TestStructuredResultsAreWholeAndAsTheSchemaSays(t *testing.T) { // MCP-40, MCP-42
