@@ -104,11 +104,10 @@ func (p *Pilot) arrange(ctx context.Context, op, sessionID string, change func(t
 func (p *Pilot) Profiles(ctx context.Context, backend string) (ProfileListing, error) {
 	asked := p.backends
 	if backend != "" {
-		one, err := p.backend("profiles", backend)
-		if err != nil {
+		var err error
+		if asked, err = p.backendsNamed("profiles", backend); err != nil {
 			return ProfileListing{}, err
 		}
-		asked = []terminal.Backend{one}
 	}
 	list := ProfileListing{Profiles: []Profile{}, Backends: []BackendInfo{}}
 	for i, said := range profilesOf(ctx, asked) {

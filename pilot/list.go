@@ -30,11 +30,10 @@ const (
 func (p *Pilot) Sessions(ctx context.Context, backend string) (Listing, error) {
 	asked := p.backends
 	if backend != "" {
-		one, err := p.backend("list", backend)
-		if err != nil {
+		var err error
+		if asked, err = p.backendsNamed("list", backend); err != nil {
 			return Listing{}, err
 		}
-		asked = []terminal.Backend{one}
 	}
 	list := Listing{Sessions: []SessionInfo{}, Backends: []BackendInfo{}}
 	found := make([][]target, len(asked))
@@ -54,11 +53,16 @@ func (p *Pilot) Sessions(ctx context.Context, backend string) (Listing, error) {
 	return list, nil
 }
 
-func (p *Pilot) backend(op, name string) (terminal.Backend, error) {
+// backendsNamed returns the backends of a name: there may be several tmux servers.
+func (p *Pilot) backendsNamed(op, name string) ([]terminal.Backend, error) {
+	var list []terminal.Backend
 	for _, b := range p.backends {
 		if b.Name() == name {
-			return b, nil
+			list = append(list, b)
 		}
+	}
+	if len(list) > 0 {
+		return list, nil
 	}
 	return nil, &fault.Error{
 		Op: op, Code: fault.InvalidArgument, Detail: "there is no backend named " + oneLine(name),

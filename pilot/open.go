@@ -98,11 +98,10 @@ func (p *Pilot) placeOf(ctx context.Context, req OpenRequest) ([]terminal.Backen
 	}
 	tried := p.backends
 	if req.Backend != "" {
-		b, err := p.backend(op, req.Backend)
-		if err != nil {
+		var err error
+		if tried, err = p.backendsNamed(op, req.Backend); err != nil {
 			return nil, spec, err
 		}
-		tried = []terminal.Backend{b}
 	}
 	if req.Place == terminal.InTab {
 		b, err := p.findWindow(ctx, op, tried, req.Window)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"termpilot/fault"
+	"termpilot/private"
 	"termpilot/shellint"
 	"termpilot/terminal"
 )
@@ -270,7 +271,12 @@ func (l *link) defaultShell(ctx context.Context) (string, error) {
 // inject makes the shell print prompt marks with a secret, where it is one that
 // can. Its start-up files stay as they are.
 func (l *link) inject(ctx context.Context, shell string, argv, env []string) (words, variables []string, nonce string, err error) {
-	dir, err := os.MkdirTemp(l.b.o.Dir, "tmux-")
+	for _, folder := range []string{filepath.Dir(l.b.o.Dir), l.b.o.Dir} {
+		if err := private.Folder(folder); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	dir, err := os.MkdirTemp(l.b.o.Dir, "s-")
 	if err != nil {
 		return nil, nil, "", &fault.Error{Op: "open", Code: fault.Storage, Detail: "the shell's folder cannot be made", Err: err}
 	}

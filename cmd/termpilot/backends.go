@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"termpilot/host"
 	"termpilot/iterm"
 	"termpilot/terminal"
+	"termpilot/tmux"
 )
 
 // backendNames are the backends that can be asked for by name, in the order in
@@ -47,8 +49,8 @@ func mayHaveITerm2(goos string, getenv func(string) string) bool {
 }
 
 // backends makes a client of each backend. None connects before it is used.
-func (a *app) backends(said []string, log *slog.Logger) ([]terminal.Backend, error) {
-	names, err := wanted(said, runtime.GOOS, a.getenv)
+func (a *app) backends(s settings, where host.Location, log *slog.Logger) ([]terminal.Backend, error) {
+	names, err := wanted(s.backends, runtime.GOOS, a.getenv)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -59,9 +61,21 @@ func (a *app) backends(said []string, log *slog.Logger) ([]terminal.Backend, err
 			list = append(list, a.iterm2Backend(log))
 		case "host":
 			list = append(list, a.hostBackend(log))
+		case "tmux":
+			for _, socket := range s.tmuxSockets() {
+				list = append(list, tmux.New(tmux.Options{Socket: socket, Dir: filepath.Join(where.Home, "tmux"), Log: log}))
+			}
 		}
 	}
 	return list, nil
+}
+
+// tmuxSockets are the tmux servers that are meant: the default one, unless others are named.
+func (s settings) tmuxSockets() []string {
+	if len(s.tmux) == 0 {
+		return []string{""}
+	}
+	return s.tmux
 }
 
 // drop lets go of a backend's connection.

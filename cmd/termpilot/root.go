@@ -90,7 +90,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), serve, a.callCommand(), a.toolsCommand(),
 		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(), a.keysCommand(),
-		a.newCommand(), a.tabCommand(), a.splitCommand(), a.focusCommand(), a.resizeCommand(), a.renameCommand(), a.profilesCommand(),
+		a.newCommand(), a.tabCommand(), a.splitCommand(), a.focusCommand(), a.resizeCommand(), a.renameCommand(), a.profilesCommand(), a.closeCommand(), a.recoverCommand(),
 		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.chatgptCommand(), a.doctorCommand(), a.completionCommand(),
 	)
 	return root

@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/log"
 	"github.com/spf13/cobra"
 
+	"termpilot/closing"
 	"termpilot/connector"
 	"termpilot/fault"
 	"termpilot/host"
@@ -26,6 +27,7 @@ import (
 // settings is what the flags that several commands share say.
 type settings struct {
 	backends []string
+	tmux     []string
 	sessions []string
 	toolsets []string
 	readOnly bool
@@ -40,6 +42,7 @@ type settings struct {
 func (s *settings) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&s.backends, "backend", nil, "use only this backend: "+auto+", "+strings.Join(backendNames, ", ")+" (repeatable)")
+	f.StringArrayVar(&s.tmux, "tmux-socket", nil, "a tmux server: the name of its -L or the path of its -S (repeatable; default: the default server)")
 	f.StringArrayVar(&s.sessions, "session-id", nil, "hide and refuse every other session, and creating any (repeatable)")
 	f.StringVar(&s.logLevel, "log-level", "warn", "what to tell on standard error: debug, info, warn or error")
 }
@@ -69,6 +72,7 @@ func (s *settings) serverFlags(cmd *cobra.Command) {
 // deck is everything that a command needs at hand, wired together.
 type deck struct {
 	pilot    *pilot.Pilot
+	closer   *closing.Closer
 	server   *connector.Server
 	backends []terminal.Backend
 	where    host.Location
@@ -98,7 +102,7 @@ func (a *app) deck(s settings) (*deck, error) {
 		return nil, err
 	}
 	d := &deck{where: where, log: logger}
-	if d.backends, err = a.backends(s.backends, logger); err != nil {
+	if d.backends, err = a.backends(s, where, logger); err != nil {
 		return nil, err
 	}
 	d.pilot, err = pilot.New(pilot.Options{
@@ -114,8 +118,10 @@ func (a *app) deck(s settings) (*deck, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.closer = closing.New(closing.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Log: logger})
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
+		Closer:   d.closer,
 		Checks:   d.checks(a.getenv, tunnel.DefaultAlias, sources),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
