@@ -33,7 +33,7 @@ func TestAgentsAreRecognisedHoweverTheyAreStarted(t *testing.T) { // CLOSE-14
 		{"cursor-agent", []string{"cursor-agent"}, "cursor"},
 		{"node", []string{"node", "/home/x/.local/share/cursor-agent/versions/1/index.js"}, "cursor"},
 		{"node", []string{"node", "server.js", "/x/claude"}, ""},
-		{"node", []string{"node", "/work/claude-clone/app.js"}, ""},
+		{"node", []string{"node", "/srv/claude-clone/app.js"}, ""},
 		{"vim", []string{"vim", "claude.md"}, ""},
 		{"bash", []string{"bash", "-c", "codex"}, ""},
 		{"python3", []string{"python3", "grok.py"}, ""},

@@ -122,7 +122,7 @@ func (w *world) remove(id string) {
 
 func (w *world) seen(s *session) pilot.Seen {
 	return pilot.Seen{
-		Session: terminal.Session{ID: terminal.ID(s.id), Backend: "fake", Window: s.window, Tab: s.tab, Name: s.name, Local: true, ShellPID: s.shell, Cwd: "/work"},
+		Session: terminal.Session{ID: terminal.ID(s.id), Backend: "fake", Window: s.window, Tab: s.tab, Name: s.name, Local: true, ShellPID: s.shell, Cwd: "/srv"},
 		On:      w.backend(), Readiness: pilot.Readiness{State: s.state, Reason: "as the test wants"}, Allowed: !s.hidden,
 	}
 }

@@ -112,7 +112,7 @@ func made(t testing.TB, h home) home {
 
 // env is a newcomer's environment: a home, a path, a language.
 func (h home) env() []string {
-	env := []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}
+	env := []string{"HOME=" + h.dir, "TMUX_TMPDIR=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}
 	if !h.plain {
 		env = append(env, "TERMPILOT_HOME="+filepath.Join(h.dir, "tp"))
 	}

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("HOME", home)
 			env.Setenv("TERMPILOT_HOME", filepath.Join(home, "tp"))
+			env.Setenv("TMUX_TMPDIR", home) // whose tmux runs is none of a test's business
 			env.Setenv("SHELL", "/bin/bash")
 			env.Setenv("TERM", "xterm-256color")
 			env.Setenv("WORD", "here")

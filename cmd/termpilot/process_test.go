@@ -33,7 +33,7 @@ func home(t *testing.T) []string {
 		}
 	}
 	env := []string{
-		"HOME=" + dir, "TERMPILOT_HOME=" + filepath.Join(dir, "tp"), "PATH=" + os.Getenv("PATH"),
+		"HOME=" + dir, "TMUX_TMPDIR=" + dir, "TERMPILOT_HOME=" + filepath.Join(dir, "tp"), "PATH=" + os.Getenv("PATH"),
 		"LANG=C.UTF-8", "SHELL=/bin/bash", "TERM=xterm-256color", fastExit,
 	}
 	t.Cleanup(func() {
