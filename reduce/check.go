@@ -136,7 +136,7 @@ func (c *checks) add(f finding) {
 
 // isPointer reports whether a line only points into the one above it.
 func isPointer(l string) bool {
-	return l != "" && strings.Trim(l, " |^~-") == "" && strings.ContainsAny(l, "^~")
+	return l != "" && strings.Trim(l, " \t|^~-") == "" && strings.ContainsAny(l, "^~")
 }
 
 // below ranks a line that may belong to a diagnosis above it.
@@ -162,17 +162,20 @@ func (c *checks) below(l string, i int) (rank int, ok bool) {
 			return 2, true
 		}
 	}
-	if l[0] == ' ' && c.file == "" && i+1 < len(c.in.lines) && strings.Trim(c.in.lines[i+1], " ^") == "" && c.in.lines[i+1] != "" {
-		return 3, true // code, with a pointer below (javac)
+	if l[0] != ' ' && l[0] != '\t' {
+		return 0, false
 	}
-	return 3, l[0] == ' ' && strings.Trim(text, "^~ ") == ""
+	if c.file == "" && i+1 < len(c.in.lines) && isPointer(c.in.lines[i+1]) {
+		return 3, true // code, with a pointer below (javac, golangci-lint)
+	}
+	return 0, isPointer(l)
 }
 
 // isExcerpt reports whether a line shows source: "  12 | x = 1", "12   x = 1" with
 // a pointer below it, or the pointer.
 func isExcerpt(l string) bool {
 	text := strings.TrimLeft(l, " ")
-	if text == "" {
+	if text == "" || isTotal(l) {
 		return false
 	}
 	if text[0] == '|' {

@@ -28,11 +28,11 @@ func (c *checks) diagnosis(i int) (finding, bool) {
 		return finding{}, false
 	}
 	c.file = ""
-	if isNote(message) { // of what comes after it: "required from here"
+	if isNote(message) && (len(c.found) > 0 || !strings.HasPrefix(message, "note: ")) { // of what comes after it: "required from here"
 		c.context = append(c.context, detail{text: l, rank: 2})
 		return finding{}, false
 	}
-	return finding{title: l, name: place, mild: mild || isMildCode(message)}, true
+	return finding{title: l, name: place, mild: mild || isMildCode(message) || isNote(message)}, true
 }
 
 // arrow reads a message with its place on the next line: " --> a.py:1:1".

@@ -42,7 +42,7 @@ func TestWhatIsReadOfTheCorpus(t *testing.T) {
 }
 
 func TestARunThatIsCutShortIsNoResult(t *testing.T) { // REDUCE-62
-	for _, name := range []string{"pytest-v", "pytest-pass", "unittest-v", "go-pass", "go-test-v", "go-test-json", "cargo-test-pass", "cargo-test-plain", "jest-verbose", "vitest-verbose", "mocha"} {
+	for _, name := range []string{"pytest-v", "pytest-pass", "unittest-v", "go-pass", "go-test-v", "go-test-json", "cargo-test-pass", "cargo-test-plain", "jest-verbose", "vitest-verbose", "mocha", "node-test"} {
 		s := named(t, name)
 		lines := strings.SplitAfter(s.text, "\n")
 		got := Output(s.command, strings.Join(lines[:len(lines)*2/5], ""), Options{}).Text
@@ -112,6 +112,31 @@ func TestErrorsThatDifferInNamesAloneAreOneWithTheirNumber(t *testing.T) { // RE
 	}
 }
 
+func TestErrorsOfAllFormsAreKnown(t *testing.T) { // REDUCE-63
+	for _, c := range []struct{ command, error, below string }{
+		{"golangci-lint run", "cmd/a.go:12:3: Error return value is not checked (errcheck)", "\tf.Close()\n\t       ^"},
+		{"dotnet build", "src/Program.cs(5,13): error CS1002: ; expected [/src/app/x.csproj]", ""},
+		{"swiftc a.swift", "a.swift:3:5: error: cannot find 'x' in scope", "    x = 1\n    ^"},
+		{"shellcheck -f gcc a.sh", "a.sh:3:7: note: Double quote to prevent globbing [SC2086]", ""},
+		{"ghc", "src/Main.hs:4:1: error: parse error on input ‘where’", ""},
+		{"make", "src/b.c:7:9: ошибка: «x» не описан", "    7 |  x = 1;\n      |  ^"},
+		{"make", "src/b.c:7:9: エラー: ‘x’ undeclared", ""},
+	} {
+		var b strings.Builder
+		for i := range 200 {
+			fmt.Fprintf(&b, "[%3d%%] Building C object CMakeFiles/app.dir/src/p%d.c.o\n", i/2, i)
+		}
+		b.WriteString(c.error + "\n" + c.below + "\n")
+		for range 100 {
+			b.WriteString("cc -O2 -Wall -c -o build/x.o src/x.c\n")
+		}
+		got := Output("make", b.String(), Options{}).Text
+		if !strings.Contains(got, c.error) || strings.Contains(got, "Building") || countLines(got) > 8 {
+			t.Errorf("%s: got\n%s", c.command, got)
+		}
+	}
+}
+
 func TestWarningsAreOneOfAKindWithTheirNumber(t *testing.T) { // REDUCE-64
 	for name, want := range map[string]string{"make-pass": "39 more alike: src/part10.c:2:32", "pytest-v": "vat() is going away, use tax() (×30)"} {
 		if got := readOf(t, name); strings.Count(got, want) != 1 || strings.Count(got, "arning") > 12 {
@@ -171,7 +196,9 @@ func FuzzTestsInGoHoldTheRules(f *testing.F) { fuzzFamily(f, "go test", "go buil
 
 func FuzzCargoHoldsTheRules(f *testing.F) { fuzzFamily(f, "cargo") }
 
-func FuzzTestsInJavaScriptHoldTheRules(f *testing.F) { fuzzFamily(f, "jest", "vitest", "mocha") }
+func FuzzTestsInJavaScriptHoldTheRules(f *testing.F) {
+	fuzzFamily(f, "jest", "vitest", "mocha", "node --test")
+}
 
 func FuzzCompilersAndCheckersHoldTheRules(f *testing.F) {
 	fuzzFamily(f, "make", "gcc", "clang", "cmake", "ninja", "javac", "mvn", "gradle", "tsc", "eslint", "ruff", "mypy", "flake8")
@@ -184,7 +211,7 @@ func FuzzInstallsHoldTheRules(f *testing.F) {
 func FuzzImageBuildsHoldTheRules(f *testing.F) { fuzzFamily(f, "docker build", "buildah") }
 
 func BenchmarkOutput(b *testing.B) {
-	for _, name := range []string{"pytest-v", "unittest-v", "go-test-v", "go-test-json", "cargo-test", "jest-verbose", "vitest", "mocha", "make-errors", "tsc-pretty", "eslint", "mvn-test-fresh", "npm-ci-verbose", "pip-install", "apt-install", "docker-fail"} {
+	for _, name := range []string{"pytest-v", "unittest-v", "go-test-v", "go-test-json", "cargo-test", "jest-verbose", "vitest", "mocha", "node-test", "make-errors", "tsc-pretty", "eslint", "mvn-test-fresh", "npm-ci-verbose", "pip-install", "apt-install", "docker-fail"} {
 		b.Run(name, func(b *testing.B) {
 			s := named(b, name)
 			text := strings.Repeat(s.text, 1+(1<<20)/len(s.text))
