@@ -59,6 +59,7 @@ func TestTextIsTypedAtAFreshPromptAlone(t *testing.T) { // HOST-190
 				}
 				c.awaitEnd(id)
 				c.awaitPrompt(id)
+				waitUntil(t, "it takes pastes", func() bool { return c.promptView(id).Paste })
 				if got := c.typeAt(id, c.promptView(id).ID, "\x1b[200~echo ag''ain\x1b[201~\r"); got != "true" {
 					t.Errorf("at the next prompt: %s", got)
 				}

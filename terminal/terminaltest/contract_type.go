@@ -26,6 +26,12 @@ func (r *rig) typer() terminal.Typer {
 // typed checks what TypeAt answers.
 func (r *rig) typed(b terminal.Typer, id terminal.ID, prompt, text string, want bool) {
 	r.Helper()
+	if want { // a line editor may show its prompt before it takes pastes
+		r.eventually(id, "the prompt takes pastes", func() bool {
+			p, err := r.b.Prompt(r.ctx(), id, "")
+			return err == nil && p.Paste == terminal.Yes
+		})
+	}
 	if got, err := b.TypeAt(r.ctx(), id, prompt, []byte(text)); got != want || err != nil {
 		r.Errorf("at %q: got %v, %v, want %v", prompt, got, err, want)
 	}
