@@ -18,7 +18,8 @@ func (b *Backend) Close(ctx context.Context, id terminal.ID, _ terminal.CloseMod
 	if err != nil {
 		return err
 	}
-	return b.kill(ctx, op, p.link, "kill-pane -t "+p.target(), []*pane{p})
+	at := "-t " + p.target()
+	return b.kill(ctx, op, p.link, "if-shell -F "+at+" '"+p.other()+"' 'display-message -p "+other+"' 'kill-pane "+at+"'", []*pane{p})
 }
 
 // CloseTab ends all panes of a tmux window.

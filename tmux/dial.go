@@ -100,6 +100,9 @@ func (b *Backend) dial(ctx context.Context, epoch int, start bool) (*link, error
 	}
 	out, err := b.once(ctx, program, "-S", b.socket, "list-sessions", "-F", identityFormat)
 	if err != nil {
+		if gone := running(ctx, b.socket); gone != nil {
+			return nil, gone // it has just ended
+		}
 		return nil, err
 	}
 	l := &link{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"termpilot/process"
@@ -23,7 +24,8 @@ type link struct {
 	mainMu  sync.Mutex // held while the command connection is made
 	command *conn
 
-	refreshing sync.Mutex // held while the lists are read
+	changes    atomic.Int64 // how often the lists may have changed
+	refreshing sync.Mutex   // held while the lists are read
 	wg         sync.WaitGroup
 	dirty      chan struct{} // holds a token when the lists may have changed
 	done       chan struct{}
@@ -37,6 +39,8 @@ type link struct {
 	nonceFor  map[int]string // the secret of the pane that is being opened
 	folder    string         // of the start-up scripts of the shell that is being opened
 	lost      error
+	known     int64     // changes when the lists were read last
+	read      time.Time // and when that was
 }
 
 // listener is the connection that hears a session's output.
@@ -97,6 +101,7 @@ func (l *link) isLost() bool {
 
 // stir has the lists read again soon.
 func (l *link) stir() {
+	l.changes.Add(1)
 	select {
 	case l.dirty <- struct{}{}:
 	default:

@@ -103,14 +103,33 @@ func (l *link) refresh(ctx context.Context) error {
 	return l.reread(ctx)
 }
 
+// fresh is how long the lists are believed when tmux tells of no change: it does
+// not tell all, such as which client a person used last.
+const fresh = time.Second
+
+// update is refresh when the lists may have changed.
+func (l *link) update(ctx context.Context) error {
+	l.mu.Lock()
+	current := l.known == l.changes.Load() && time.Since(l.read) < fresh && l.lost == nil
+	l.mu.Unlock()
+	if current {
+		return nil
+	}
+	return l.refresh(ctx)
+}
+
 // reread is refresh for a caller that holds refreshing.
 func (l *link) reread(ctx context.Context) error {
+	changes := l.changes.Load()
 	answers, err := l.do(ctx, "list-panes -a -F "+quote(paneFormat)+" ; list-clients -F "+quote(clientFormat))
 	if err != nil {
 		return err
 	}
 	panes, who := parseLists(answers)
 	l.take(ctx, panes, who)
+	l.mu.Lock()
+	l.known, l.read = changes, time.Now()
+	l.mu.Unlock()
 	return nil
 }
 
@@ -150,7 +169,7 @@ func (l *link) take(ctx context.Context, panes []listed, who clients) {
 	l.panes, l.order = now, order
 	l.mu.Unlock()
 	for _, p := range gone {
-		l.gone(p, panes)
+		l.gone(ctx, p, panes)
 	}
 	l.hearAll(ctx, homes, who)
 }
@@ -202,27 +221,49 @@ func (l *link) hearAll(ctx context.Context, homes []home, who clients) {
 	}
 }
 
-// gone tells the end of a pane that is not listed any more, or is dead.
-func (l *link) gone(p *pane, panes []listed) {
+// gone tells the end of a pane that is not listed any more, or is dead, after
+// what it still printed: that comes on another connection than the lists.
+func (l *link) gone(ctx context.Context, p *pane, panes []listed) {
+	p.mu.Lock()
+	h, ours := p.listener, p.ours
+	p.mu.Unlock()
 	exit := terminal.Exit{At: time.Now()}
+	dead := false
 	for _, seen := range panes {
 		if seen.pane == p.number && seen.dead {
-			if code, err := strconv.Atoi(seen.exit); err == nil {
-				exit.Code = &code
-			}
-			if n, err := strconv.Atoi(seen.signal); err == nil {
-				exit.Signal = unix.SignalName(syscall.Signal(n))
-			}
-			p.mu.Lock()
-			ours := p.ours
-			p.mu.Unlock()
-			if ours {
-				l.post("kill-pane -t " + p.target())
-			}
+			dead = true
+			exit.Code, exit.Signal = seen.ending()
 		}
+	}
+	if h != nil && h.conn != nil {
+		var last *call
+		if dead && ours {
+			last = l.picture(h.conn, p, p.lastWords)
+		} else {
+			last = &call{}
+			h.conn.post(last, "display-message -p ''")
+		}
+		select {
+		case <-last.done: // or it has ended, and then all was read
+		case <-ctx.Done():
+		}
+	}
+	if dead && ours {
+		l.post("kill-pane -t " + p.target())
 	}
 	p.end(exit)
 	l.b.bury(p)
+}
+
+// ending is how a dead pane's program ended, as far as tmux says.
+func (p listed) ending() (code *int, signal string) {
+	if n, err := strconv.Atoi(p.exit); err == nil {
+		code = &n
+	}
+	if n, err := strconv.Atoi(p.signal); err == nil {
+		signal = unix.SignalName(syscall.Signal(n))
+	}
+	return code, signal
 }
 
 // post hands in a command whose answer does not matter.

@@ -170,7 +170,7 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 		}
 	}()
 	at := fmt.Sprintf("-t %%%d", number)
-	options := "set-option -p " + at + " remain-on-exit on"
+	options := "set-option -p " + at + " remain-on-exit on" + l.version.quietDeath(at)
 	if spec.Name != "" {
 		options += " ; set-option -p " + at + " @termpilot_name " + quote(spec.Name)
 	}

@@ -22,7 +22,7 @@ func (b *Backend) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	if err != nil {
 		return nil, b.explain(op, "", err)
 	}
-	if err := l.refresh(ctx); err != nil {
+	if err := l.update(ctx); err != nil {
 		return nil, b.explain(op, "", err)
 	}
 	l.mu.Lock()
@@ -293,7 +293,7 @@ func (b *Backend) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt,
 	defer cancel()
 	l, err := b.reach(ctx, false)
 	if err == nil {
-		err = l.refresh(ctx)
+		err = l.update(ctx)
 	}
 	if err != nil {
 		return nil, b.explain(op, "", err)

@@ -66,27 +66,33 @@ func (l *link) seed(h *listener, p *pane) {
 	p.mu.Lock()
 	p.seeding = true
 	p.mu.Unlock()
+	l.picture(h.conn, p, p.take)
+}
+
+// picture asks for a pane's picture. take gets it at its place in the stream.
+func (l *link) picture(c *conn, p *pane, take func(picture)) *call {
 	at := "-t " + p.target()
 	k := &call{raw: true}
 	most := min(maxSeed, l.b.o.Scrollback)
 	rows := fmt.Sprintf("-S -%d", most)
-	late := time.AfterFunc(pictureMost, func() { h.conn.fail(errSilent) }) // then another one is made
+	late := time.AfterFunc(pictureMost, func() { c.fail(errSilent) }) // then another one is made
 	k.finish = func(k *call) {
 		late.Stop()
 		pic, ok := readPicture(k, most)
 		if ok {
-			p.take(pic)
+			take(pic)
 		} else if k.err == nil {
 			l.b.o.Log.Warn("a pane's picture could not be read", "pane", p.target(), "tmux", l.version.text)
 		}
 	}
-	h.conn.post(k, strings.Join([]string{
+	c.post(k, strings.Join([]string{
 		"display-message -p " + at + " " + quote(stateFormat),
 		"capture-pane -p " + at + " " + rows,
 		"capture-pane -p -a -q " + at,
 		"capture-pane -p -P -C " + at,
 		"capture-pane -p -J " + at + " " + rows,
 	}, " ; "))
+	return k
 }
 
 // readPicture reads the answers to what seed asks. How long the first ones are
@@ -239,6 +245,27 @@ func (p *pane) take(pic picture) {
 			w.resync()
 		}
 	}
+}
+
+// lastWords draws what a dead pane still shows and we were not told: tmux tells
+// no more output of a pane once its program has ended. Its rows are written
+// from the cursor's on.
+func (p *pane) lastWords(pic picture) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.term == nil || p.seeding || pic.alternate == 1 || p.term.Modes().Alternate || p.shows(pic) {
+		return
+	}
+	from := int(p.term.Cursor().Row - p.base)
+	to := pic.history + pic.y // the row of the cursor, which may be below the last text
+	for to < len(pic.text) && pic.text[to] != "" {
+		to++
+	}
+	if from < 0 || from >= to || to > len(pic.text) || pic.history >= maxSeed {
+		return
+	}
+	_, _ = p.term.Write(append([]byte("\r"), paint(wrapped(pic.text[from:to], pic.joined))...))
+	p.tell(terminal.Event{Kind: terminal.Output})
 }
 
 // begin makes the pane's emulator show what it printed from its beginning on.

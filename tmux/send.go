@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +76,8 @@ func (b *Backend) typeChunk(ctx context.Context, p *pane, text []byte) error {
 	p.touch()
 	at := "-t " + p.target()
 	keys := "send-keys " + at + " -H" + hexadecimal(text)
-	line := "if-shell -F " + at + " '#{||:#{pane_dead},#{pane_input_off}}' 'display-message -p closed' " +
+	line := "if-shell -F " + at + " '" + p.other() + "' 'display-message -p " + other + "' ; " +
+		"if-shell -F " + at + " '#{||:" + p.other() + ",#{||:#{pane_dead},#{pane_input_off}}}' 'display-message -p closed' " +
 		"'if-shell -F " + at + " \"#{||:#{pane_in_mode},#{pane_synchronized}}\" \"display-message -p " + at + " \\\"" + held + "#{pane_in_mode}\\\"\" \"" + keys + "\"'"
 	answers, err := p.link.do(ctx, line)
 	if err != nil {
@@ -84,6 +86,9 @@ func (b *Backend) typeChunk(ctx context.Context, p *pane, text []byte) error {
 	switch said := lastLine(answers); {
 	case said == "":
 		return nil
+	case says(answers, other):
+		p.link.stir()
+		return ended("send", p.id)
 	case said == held+"0", strings.HasPrefix(said, held) && !p.link.version.freezes():
 		return b.paste(ctx, p, text)
 	case strings.HasPrefix(said, held):
@@ -102,6 +107,21 @@ func (b *Backend) paste(ctx context.Context, p *pane, text []byte) error {
 	_, err := p.link.do(ctx, "set-buffer -b "+buffer+" -- "+quote(string(text))+
 		" ; paste-buffer -d -r -b "+buffer+" -t "+p.target())
 	return p.vanished(err)
+}
+
+// other is what tmux answers when another program runs in the pane than the one
+// that the session is of: somebody has respawned it.
+const other = "other"
+
+// other is the condition for that.
+func (p *pane) other() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprintf("#{!=:#{pane_pid},%d}", p.pid)
+}
+
+func says(answers []answer, word string) bool {
+	return slices.ContainsFunc(answers, func(a answer) bool { return a.text() == word })
 }
 
 // vanished names the refusal that says that the pane is gone.

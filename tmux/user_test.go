@@ -152,6 +152,10 @@ func TestAnIdIsOfOneServerProcess(t *testing.T) { // TMUX-3
 	b := s.backend()
 	first := only(t, b)
 	s.run("respawn-pane", "-k", "-t", "%0")
+	if err := b.Send(ctx(t), first.ID, []byte("x")); !errors.Is(err, fault.SessionEnded) {
+		t.Errorf("typing into a pane that was respawned: %v", err)
+	}
+	until(t, "it is missed", func() bool { return only(t, b).ID != first.ID })
 	second := only(t, b)
 	if first.ID == second.ID {
 		t.Error("another program in the pane has the same id")

@@ -62,6 +62,15 @@ func (v version) settle() []string {
 	return nil
 }
 
+// quietDeath has tmux write nothing of its own into a dead pane. Before 3.3 it
+// always does.
+func (v version) quietDeath(at string) string {
+	if v.n < 303 {
+		return ""
+	}
+	return " ; set-option -p " + at + " remain-on-exit-format ''"
+}
+
 // marksOwn: every answer to a command of this connection is marked as such.
 // Before 3.2 those of commands inside if-shell are not.
 func (v version) marksOwn() bool { return v.n >= 302 }

@@ -1,0 +1,220 @@
+package tmux
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/terminal"
+)
+
+// A program that dies at once leaves its last words and its status.
+func TestAFastDeathKeepsItsReason(t *testing.T) { // TERM-10
+	s := newServer(t)
+	s.run("new-session", "-d")
+	b := s.backend()
+	for _, place := range []terminal.OpenSpec{{}, {Place: terminal.InTab, Window: only(t, b).Window}} {
+		place.Command = "echo boom >&2; exit 9"
+		p, err := b.Open(ctx(t), place)
+		must(t, err)
+		until(t, "its end is known", func() bool { _, err := b.Exit(ctx(t), p.ID); return err == nil })
+		exit, err := b.Exit(ctx(t), p.ID)
+		must(t, err)
+		got, err := b.Screen(ctx(t), p.ID, terminal.Range{})
+		must(t, err)
+		if exit.Code == nil || *exit.Code != 9 || !strings.Contains(text(got.Rows), "boom") {
+			t.Errorf("ended with %+v, showing %q", exit, text(got.Rows))
+		}
+	}
+	until(t, "no dead pane is left", func() bool { return strings.Count(s.run("list-panes", "-a"), "\n") == 0 })
+}
+
+// A pane of the user's is not kept when its program ends, and a dead one that
+// the user keeps is left to the user.
+func TestTheUsersDeadPanesAreTheUsers(t *testing.T) { // TMUX-2
+	s := newServer(t)
+	s.run("new-session", "-d")
+	s.run("new-window", "-d", "sh -c 'read x; exit 3'")
+	s.run("set-option", "-p", "-t", "%1", "remain-on-exit", "on")
+	b := s.backend()
+	list, err := b.Sessions(ctx(t))
+	must(t, err)
+	must(t, b.Send(ctx(t), list[1].ID, []byte("\r")))
+	until(t, "its end is known", func() bool {
+		_, err := b.Sessions(ctx(t))
+		must(t, err)
+		_, err = b.Exit(ctx(t), list[1].ID)
+		return err == nil
+	})
+	if got := s.run("list-panes", "-a", "-F", "#{pane_id} #{pane_dead}"); got != "%0 0\n%1 1" {
+		t.Errorf("the panes are %q", got)
+	}
+}
+
+// tmux itself takes a prefix of a name for the name.
+func TestAPrefixReachesNobody(t *testing.T) { // TERM-1
+	s := newServer(t)
+	s.run("new-session", "-d", "-s", "job-10")
+	b := s.backend()
+	p := only(t, b)
+	for _, id := range []terminal.ID{"job-1", "job-10", "%0", "$0", "=job-10:", terminal.ID(strings.TrimPrefix(string(p.ID), "%"))} {
+		if err := b.Close(ctx(t), id, terminal.Force); !errors.Is(err, fault.SessionNotFound) {
+			t.Errorf("close %s: %v", id, err)
+		}
+	}
+	if got := only(t, b); got.ID != p.ID {
+		t.Errorf("got %s", got.ID)
+	}
+}
+
+func TestNamesAreOneLineAndNobodyElses(t *testing.T) { // TMUX-9
+	s := newServer(t)
+	s.run("new-session", "-d", "-s", "a.b:c", "-n", `win "dow"`, `printf '\033]0;x\ty\033]2;z;\$(id)\007'; exec cat`)
+	b := s.backend()
+	p := only(t, b)
+	for _, name := range []string{`job 10 "x"; y`, "#{pane_id} #S", "-n", "日本 $HOME \\", ""} {
+		must(t, b.Rename(ctx(t), p.ID, name))
+		if got := only(t, b); got.Name != name || strings.ContainsAny(got.Title, "\t\n\x1b\a") {
+			t.Errorf("got %q and the title %q, want %q", got.Name, got.Title, name)
+		}
+	}
+	if got := s.run("list-windows", "-F", "#{session_name} #{window_name}"); got != `a_b_c win "dow"` {
+		t.Errorf("the user's names are %q", got)
+	}
+	if got := s.run("show-options", "-p", "-t", "%0"); got != "" {
+		t.Errorf("the pane's options are %q", got)
+	}
+}
+
+// A pane that prints without end delays nobody, and is read rightly.
+func TestAFloodDelaysNobody(t *testing.T) { // TMUX-24
+	s := newServer(t)
+	s.run("new-session", "-d", "-x", "80", "-y", "24", "exec cat")
+	for range 99 {
+		s.try("new-window", "-d", "exec cat")
+	}
+	b := s.backend()
+	list, err := b.Sessions(ctx(t))
+	must(t, err)
+	if len(list) != 100 {
+		t.Fatalf("%d sessions", len(list))
+	}
+	s.run("new-window", "-d", "yes 0123456789abcdef | head -c 20000000; echo END; exec cat")
+	var slowest time.Duration
+	reads, before := 0, memory()
+	var flood terminal.ID
+	read := func() bool {
+		for _, p := range list[:20] {
+			began := time.Now()
+			_, err := b.Screen(ctx(t), p.ID, terminal.Range{})
+			must(t, err)
+			slowest = max(slowest, time.Since(began))
+			reads++
+		}
+		all, err := b.Sessions(ctx(t))
+		must(t, err)
+		flood = all[len(all)-1].ID
+		got, err := b.Screen(ctx(t), flood, terminal.Range{Kind: terminal.Tail, Count: 60})
+		must(t, err)
+		return strings.Contains(text(got.Rows), "END\n")
+	}
+	for end := time.Now().Add(time.Minute); !read(); {
+		if time.Now().After(end) {
+			t.Fatal("the flood is not read within a minute")
+		}
+		time.Sleep(50 * time.Millisecond) // as a client would that looks often
+	}
+	t.Logf("%d reads, the slowest %v, memory grew by %d KiB", reads, slowest, (memory()-before)>>10)
+	if slowest > time.Second {
+		t.Errorf("the slowest read took %v", slowest)
+	}
+	if grown := memory() - before; grown > 64<<20 {
+		t.Errorf("memory grew by %d MiB", grown>>20)
+	}
+	got, err := b.Screen(ctx(t), flood, terminal.Range{Kind: terminal.Tail, Count: 2000})
+	must(t, err)
+	for i, r := range got.Rows {
+		if r.Text != "" && r.Text != "0123456789abcdef" && r.Text != "END" && !strings.HasPrefix("0123456789abcdef", r.Text) && !strings.HasSuffix(r.Text, "END") {
+			t.Fatalf("row %d is %q", i, r.Text)
+		}
+	}
+}
+
+func memory() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkList is listing a hundred panes.
+func BenchmarkList(b *testing.B) {
+	s := newServer(b)
+	s.run("new-session", "-d", "-x", "80", "-y", "24", "exec cat")
+	for range 99 {
+		s.try("new-window", "-d", "exec cat")
+	}
+	t := s.backend()
+	for b.Loop() {
+		_, err := t.Sessions(b.Context())
+		must(b, err)
+	}
+}
+
+// BenchmarkTrue is running a command here: watch, send, wait for its end.
+func BenchmarkTrue(b *testing.B) {
+	s := newServer(b)
+	s.run("new-session", "-d")
+	t := s.backend()
+	p, err := t.Open(b.Context(), terminal.OpenSpec{})
+	must(b, err)
+	for b.Loop() {
+		events, err := t.Watch(b.Context(), p.ID)
+		must(b, err)
+		sent := ""
+		for e, err := range events {
+			must(b, err)
+			if sent == "" && e.Prompt.State == terminal.Editing {
+				sent = e.Prompt.ID
+				must(b, t.Send(b.Context(), p.ID, []byte("true\r")))
+			}
+			if sent != "" && e.Kind == terminal.PromptShown && e.Prompt.ID != sent {
+				break
+			}
+		}
+	}
+}
+
+// BenchmarkTrueByPolling is the same by a client that runs tmux for each step,
+// and looks every 20 ms.
+func BenchmarkTrueByPolling(b *testing.B) {
+	s := newServer(b)
+	s.write(".bashrc", "PS1='$ '\n")
+	s.run("new-session", "-d", "bash")
+	for i := 0; b.Loop(); i++ {
+		done := fmt.Sprintf("done-%d-0", i)
+		s.run("send-keys", "-t", "%0", "-l", fmt.Sprintf("true; echo done-%d-$?", i))
+		s.run("send-keys", "-t", "%0", "Enter")
+		for !strings.Contains(s.run("capture-pane", "-p", "-t", "%0"), "\n"+done) {
+			time.Sleep(20 * time.Millisecond) // what this client does
+		}
+	}
+}
+
+func TestNothingIsLeftBehind(t *testing.T) { // TMUX-31
+	s := newServer(t)
+	s.run("new-session", "-d")
+	b := s.backend()
+	p, err := b.Open(ctx(t), terminal.OpenSpec{})
+	must(t, err)
+	awaitPrompt(t, b, p.ID, "")
+	if left, err := os.ReadDir(filepath.Join(s.home, "shells")); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
