@@ -13,8 +13,8 @@ import (
 	"termpilot/terminal"
 )
 
-// together puts sessions into one tab.
-func together(w *world, tab int, sessions ...*worldSession) {
+// oneTab puts sessions into one tab.
+func oneTab(w *world, tab int, sessions ...*worldSession) {
 	for _, s := range sessions {
 		s.window, s.tab = "pty-1", tab
 	}
@@ -45,8 +45,8 @@ func last[R any](s *fakeServer, pick func(*api.ClientOriginatedMessage) *R) *R {
 
 func TestTheFocusIsTheActiveSessionOfTheSelectedTab(t *testing.T) { // ITERM-63
 	w := newWorld(5)
-	together(w, 1, w.sessions[0], w.sessions[1])
-	together(w, 3, w.sessions[2])
+	oneTab(w, 1, w.sessions[0], w.sessions[1])
+	oneTab(w, 3, w.sessions[2])
 	w.key, w.selected["pty-1"], w.active[1] = "pty-1", 1, guid(2)
 	c := newFakeServer(t, w).client(Options{})
 	for _, s := range sessions(t, c) {
@@ -64,7 +64,7 @@ func TestFocusReturnsWhenTheTerminalSaysSo(t *testing.T) { // ITERM-63
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(3)
 			w.key = "pty-1"
-			together(w, 1, w.sessions[1])
+			oneTab(w, 1, w.sessions[1])
 			edit(w)
 			s := newFakeServer(t, w)
 			c := s.client(Options{})
@@ -210,7 +210,7 @@ func TestASizeThatIsNotGivenIsAnError(t *testing.T) { // ITERM-65
 
 func TestAPaneTakesFromItsNeighbours(t *testing.T) { // ITERM-66
 	w := newWorld(3)
-	together(w, 1, w.sessions...)
+	oneTab(w, 1, w.sessions...)
 	s := newFakeServer(t, w)
 	c := s.client(Options{})
 	if err := c.Resize(t.Context(), sid(2), 24, 120); err != nil {
@@ -241,8 +241,8 @@ func TestAPaneTakesFromItsNeighbours(t *testing.T) { // ITERM-66
 	}
 	w.mu.Lock()
 	w.tmux[1] = true
-	w.tellLayout()
 	w.mu.Unlock()
+	s.notifyAll(layoutChanged(w))
 	if err := c.Send(t.Context(), sid(1), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -336,8 +336,8 @@ func TestATabAndAWindowCloseInOneRequest(t *testing.T) { // ITERM-67
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(6)
-			together(w, 1, w.sessions[0], w.sessions[1])
-			together(w, 3, w.sessions[2])
+			oneTab(w, 1, w.sessions[0], w.sessions[1])
+			oneTab(w, 3, w.sessions[2])
 			edit(w)
 			s := newFakeServer(t, w)
 			c := s.client(Options{})
@@ -384,7 +384,7 @@ func TestATabAndAWindowCloseInOneRequest(t *testing.T) { // ITERM-67
 
 func TestASessionThatWasMovedOutInTimeLives(t *testing.T) { // ITERM-67
 	w := newWorld(3)
-	together(w, 1, w.sessions[0], w.sessions[1])
+	oneTab(w, 1, w.sessions[0], w.sessions[1])
 	s := newFakeServer(t, w)
 	s.handle = func(_ *fakeConn, m *api.ClientOriginatedMessage) bool {
 		if m.GetCloseRequest() != nil { // a person is quicker
@@ -407,8 +407,8 @@ func TestOpenLeavesTheFocusWhereItWas(t *testing.T) { // ITERM-68
 	for _, old := range []bool{false, true} {
 		w := newWorld(4)
 		w.old, w.key = old, "pty-1"
-		together(w, 1, w.sessions[0], w.sessions[1])
-		together(w, 3, w.sessions[2])
+		oneTab(w, 1, w.sessions[0], w.sessions[1])
+		oneTab(w, 3, w.sessions[2])
 		w.selected["pty-1"], w.active[1] = 1, guid(2)
 		s := newFakeServer(t, w)
 		c := s.client(Options{})

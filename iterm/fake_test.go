@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -24,11 +25,12 @@ import (
 // break every frame. What it answers is given by its world, or by a test's own
 // handler.
 type fakeServer struct {
-	t      *testing.T
+	t      testing.TB
 	path   string
 	world  *world
 	handle func(*fakeConn, *api.ClientOriginatedMessage) bool // false: the world answers
 	refuse int                                                // status of the next handshakes
+	delay  time.Duration                                      // how long each request takes, one after the other
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -39,7 +41,7 @@ type fakeServer struct {
 	running  sync.WaitGroup
 }
 
-func newFakeServer(t *testing.T, w *world) *fakeServer {
+func newFakeServer(t testing.TB, w *world) *fakeServer {
 	t.Helper()
 	s := &fakeServer{t: t, path: filepath.Join(t.TempDir(), "s"), world: w}
 	s.start()
@@ -71,7 +73,7 @@ func (s *fakeServer) start() {
 	})
 }
 
-func mustListen(t *testing.T, path string) *net.UnixListener {
+func mustListen(t testing.TB, path string) *net.UnixListener {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -210,6 +212,10 @@ func (c *fakeConn) serve(in *bufio.Reader) {
 		c.server.requests = append(c.server.requests, m)
 		handle := c.server.handle
 		c.server.mu.Unlock()
+		if c.server.delay > 0 {
+			timer := time.NewTimer(c.server.delay)
+			<-timer.C
+		}
 		if handle != nil && handle(c, m) {
 			continue
 		}

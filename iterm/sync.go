@@ -2,6 +2,7 @@ package iterm
 
 import (
 	"context"
+	"slices"
 
 	"termpilot/iterm/api"
 	"termpilot/terminal"
@@ -162,22 +163,25 @@ func (c *Client) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	return list, err
 }
 
-// fetchMissing reads the variables of sessions not yet known, all at once.
+// together is how many sessions are asked for their variables in one burst. A
+// terminal that takes long for each must not make all of them late: what is
+// known of some stays known.
+const together = 64
+
+// fetchMissing reads the variables of sessions not yet known.
 func (l *link) fetchMissing(ctx context.Context) error {
-	ids := l.state.unfetched()
-	if len(ids) == 0 {
-		return nil
-	}
-	calls := make([]*call, len(ids))
-	for i, id := range ids {
-		calls[i] = l.fetch(id)
-	}
-	if err := l.do(ctx, calls...); err != nil {
-		return err
-	}
-	for _, call := range calls {
-		if err := expect(call, (*api.ServerOriginatedMessage).GetVariableResponse); err != nil {
+	for ids := range slices.Chunk(l.state.unfetched(), together) {
+		calls := make([]*call, len(ids))
+		for i, id := range ids {
+			calls[i] = l.fetch(id)
+		}
+		if err := l.do(ctx, calls...); err != nil {
 			return err
+		}
+		for _, call := range calls {
+			if err := expect(call, (*api.ServerOriginatedMessage).GetVariableResponse); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -31,6 +31,7 @@ type world struct {
 	made     int
 	told     []*api.Notification // to be sent with the answer
 
+	shell      bool  // runs what is typed
 	old        bool  // selects and raises every new tab, whatever is asked
 	mute       bool  // tells nothing of what changes
 	early      bool  // tells it before the answer, not after
@@ -145,8 +146,12 @@ func (w *world) answer(m *api.ClientOriginatedMessage) *api.ServerOriginatedMess
 		out.Submessage = &api.ServerOriginatedMessage_GetBufferResponse{GetBufferResponse: w.buffer(q.GetBufferRequest)}
 	case *api.ClientOriginatedMessage_SendTextRequest:
 		r := &api.SendTextResponse{}
-		if w.find(q.SendTextRequest.GetSession()) == nil {
+		s := w.find(q.SendTextRequest.GetSession())
+		switch {
+		case s == nil:
 			r.Status = api.SendTextResponse_SESSION_NOT_FOUND.Enum()
+		case w.shell && strings.HasSuffix(q.SendTextRequest.GetText(), "\r"):
+			w.run(s, strings.TrimSuffix(q.SendTextRequest.GetText(), "\r"))
 		}
 		out.Submessage = &api.ServerOriginatedMessage_SendTextResponse{SendTextResponse: r}
 	case *api.ClientOriginatedMessage_CreateTabRequest:
@@ -198,6 +203,20 @@ func (w *world) variables(q *api.VariableRequest) *api.VariableResponse {
 		return w.values(q.GetGet(), map[string]any{"termpilot.exit": json.RawMessage(exit)})
 	}
 	return &api.VariableResponse{Status: api.VariableResponse_SESSION_NOT_FOUND.Enum()}
+}
+
+// run plays a shell that runs a command, which prints one row.
+func (w *world) run(s *worldSession, command string) {
+	p := s.prompts[len(s.prompts)-1]
+	n := int64(len(s.lines)) + s.overflow
+	s.lines = append(s.lines, line("output of "+command))
+	p.PromptState, p.ExitStatus, p.Command = api.GetPromptResponse_FINISHED.Enum(), proto.Uint32(0), proto.String(command)
+	p.OutputRange = coords(0, n, 0, n+1)
+	next := editing(fmt.Sprintf("P%d", n+1))
+	next.PromptRange = coords(0, n+1, 2, n+1)
+	s.prompts = append(s.prompts, next)
+	w.tell(commandStarted(s.id, p.GetUniquePromptId(), command), screenUpdated(s.id), commandEnded(s.id, p.GetUniquePromptId(), 0),
+		promptShown(s.id, next.GetUniquePromptId()))
 }
 
 // invoke knows the function that names a session: the name shows, until a
