@@ -126,6 +126,26 @@ func TestMaskHidesSecrets(t *testing.T) { // REDUCE-10
 		{"Authorization: Bearer abc.def.ghi", "Authorization: Bearer ***"},
 		{"token = parse(x)", "token = parse(x)"},
 		{"a secret: none", "a secret: none"},
+		{"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AWS_SECRET_ACCESS_KEY=***"},
+		{"aws_secret_access_key = wJalrXUtnFEMI7MDENG", "aws_secret_access_key = ***"},
+		{`export API_KEY="abc def"`, `export API_KEY="abc def"`},
+		{`{"password": "hunter2x", "user": "ann"}`, `{"password": "***", "user": "ann"}`},
+		{"GET /x?access_token=abc123def&y=1", "GET /x?access_token=***&y=1"},
+		{"  db_password: s3cr3tvalue", "  db_password: ***"},
+		{"postgres://app:p4ss@db:5432/x redis://:pw123@h", "postgres://app:***@db:5432/x redis://:***@h"},
+		{"-H 'Authorization: token abcd1234efgh'", "-H 'Authorization: token ***'"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "***"},
+		{"glpat-abcdefghij0123456789 xoxb-1234567890-abcdef", "*** ***"},
+		// What only looks like one.
+		{"commit 5fd0559fd2a6c1e0b3f7a9d8e6c5b4a392817065", "commit 5fd0559fd2a6c1e0b3f7a9d8e6c5b4a392817065"},
+		{"id=123e4567-e89b-12d3-a456-426614174000", "id=123e4567-e89b-12d3-a456-426614174000"},
+		{`{"image": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=="}`, `{"image": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=="}`},
+		{"max_tokens=4096 MAX_TOKENS=8192 token_count=12345678", "max_tokens=4096 MAX_TOKENS=8192 token_count=12345678"},
+		{"token=parse(x1)", "token=parse(x1)"},
+		{"func f(token: string, password: String)", "func f(token: string, password: String)"},
+		{"DB_PASSWORD=$SECRET TOKEN_FILE=/run/secrets/t1", "DB_PASSWORD=$SECRET TOKEN_FILE=/run/secrets/t1"},
+		{"sk-learn and sk-very-short", "sk-learn and sk-very-short"},
+		{"http://host:8080/a@b 10:30:45 a::b", "http://host:8080/a@b 10:30:45 a::b"},
 	} {
 		if got := Mask(c.in); got != c.want {
 			t.Errorf("Mask(%q) = %q, want %q", c.in, got, c.want)

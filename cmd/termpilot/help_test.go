@@ -61,7 +61,7 @@ func TestEveryFlagIsExplained(t *testing.T) { // CLI-4
 func TestDataCommandsOfferJSON(t *testing.T) { // CLI-6
 	want := []string{
 		"call", "tools", "sessions", "read", "run", "send", "keys", "host start", "host status", "host env",
-		"new", "tab", "split", "focus", "resize", "rename", "profiles", "close", "recover", "doctor",
+		"new", "tab", "split", "focus", "resize", "rename", "profiles", "close", "recover", "doctor", "reduce",
 		"chatgpt setup", "chatgpt status", "chatgpt doctor", "chatgpt disconnect", "shell check", "shell install", "shell uninstall",
 	}
 	for path, cmd := range commands() {
