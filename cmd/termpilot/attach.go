@@ -14,49 +14,78 @@ import (
 
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/terminal"
+	"termpilot/tmux"
 )
 
 // detachKey is Ctrl-\, which no shell binds and which is easy to hit on purpose only.
 const detachKey = 0x1c
 
 func (a *app) attachCommand() *cobra.Command {
-	var keepSize bool
+	var s settings
+	var keepSize, show bool
 	cmd := &cobra.Command{
 		Use:   "attach [SESSION]",
-		Short: "Join this terminal to a session of the host",
-		Long: "Join this terminal to a session of the host.\n\n" +
-			"What you type goes to the session, and what it shows comes here, until you press Ctrl-\\ or the session ends.\n" +
-			"Several people, and a client, may share a session. Without an argument it is the only session.",
-		Example: "  termpilot attach\n  termpilot attach acorn",
+		Short: "Join this terminal to a session of the host, or of tmux",
+		Long: "Join this terminal to a session of the host, or of tmux.\n\n" +
+			"On the host, what you type goes to the session, and what it shows comes here, until you press Ctrl-\\ or the session\n" +
+			"ends. Several people, and a client, may share a session. A session of tmux is shown by tmux itself, with your keys and\n" +
+			"your status line. Without an argument it is the only session.",
+		Example: "  termpilot attach\n  termpilot attach acorn\n  termpilot attach acorn --print",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(s.backends) == 0 {
+				s.backends = []string{"host", "tmux"} // what iTerm2 shows is in front of the person already
+			}
+			id, words, err := a.attachable(cmd.Context(), s, args)
+			if err != nil {
+				return err
+			}
+			if show {
+				if words == nil {
+					words = []string{"termpilot", "attach", id}
+				}
+				return a.printText(shellLine(words))
+			}
 			in, inOK := a.in.(*os.File)
 			out, outOK := a.out.(*os.File)
 			if !inOK || !outOK || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 				return usage(&fault.Error{
 					Op: "attach", Code: fault.InvalidArgument, Detail: "standard input and output are not a terminal",
-					Hint: "use termpilot read and termpilot send from programs",
+					Hint: "use termpilot read and termpilot send from programs, or pass --print",
 				})
 			}
-			id, err := a.attachable(cmd.Context(), args)
-			if err != nil {
-				return err
+			if words != nil {
+				return syscall.Exec(words[0], words, os.Environ())
 			}
 			return a.attach(cmd.Context(), in, out, id, keepSize)
 		},
 	}
+	s.flags(cmd)
 	cmd.Flags().BoolVar(&keepSize, "keep-size", false, "leave the session's size as it is")
+	cmd.Flags().BoolVar(&show, "print", false, "print the command that shows the session, and do nothing")
 	return a.completesSession(cmd, 0)
 }
 
-// attachable returns the session of the host that args name, or the only one.
-func (a *app) attachable(ctx context.Context, args []string) (string, error) {
-	d, err := a.deck(settings{backends: []string{"host"}})
+// attachable returns the session that args name, or the only one, and of a
+// session of tmux the command that shows it.
+func (a *app) attachable(ctx context.Context, s settings, args []string) (id string, command []string, err error) {
+	d, err := a.deck(s)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer d.close()
-	return only(ctx, d.pilot, args)
+	if id, err = only(ctx, d.pilot, args); err != nil {
+		return "", nil, err
+	}
+	seen, err := d.pilot.SeeOne(ctx, "attach", terminal.ID(id))
+	if err != nil {
+		return "", nil, err
+	}
+	if b, ok := seen.On.(*tmux.Backend); ok {
+		command, err = b.AttachCommand(ctx, seen.ID)
+	}
+	return id, command, err
 }
 
 // attach puts the terminal into raw mode for the time of the visit, and leaves

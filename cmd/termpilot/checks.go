@@ -10,7 +10,9 @@ import (
 	"termpilot/doctor"
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/iterm"
 	"termpilot/pilot"
+	"termpilot/tmux"
 	"termpilot/tunnel"
 )
 
@@ -18,9 +20,19 @@ import (
 // ChatGPT's side to the shells. None of them starts or changes anything.
 func (d *deck) checks(getenv func(string) string, alias string, sources tunnel.Sources) []doctor.Check {
 	place := tunnel.Place{Home: d.where.Home, Sockets: d.where.Folder}
-	return append(tunnel.Checks(place, alias, sources), []doctor.Check{
+	list := append(tunnel.Checks(place, alias, sources), []doctor.Check{
 		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(d.where.Home) }},
 		{ID: "host.running", Run: checkHost},
+	}...)
+	for _, b := range d.backends {
+		switch b := b.(type) {
+		case *iterm.Client:
+			list = append(list, b.Checks(false)...) // no dialog opens because somebody asked how things are
+		case *tmux.Backend:
+			list = append(list, b.Checks()...)
+		}
+	}
+	return append(list, []doctor.Check{
 		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells(getenv) }},
 		{ID: "sessions.marks", Run: func(ctx context.Context) doctor.Result { return checkSessions(ctx, d.pilot) }},
 	}...)
