@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"termpilot/closing"
 	"termpilot/connector"
 )
 
@@ -25,7 +26,7 @@ func TestReadmeListsTheToolsAsTheyAre(t *testing.T) {
 	if !ok || !ok2 || !ok3 {
 		t.Fatal("README.md: the marks around the tool table are gone")
 	}
-	want := toolTable(connector.New(connector.Options{}).Tools())
+	want := toolTable(connector.New(connector.Options{Closer: &closing.Closer{}}).Tools())
 	if got == want {
 		return
 	}
