@@ -23,8 +23,8 @@ type Options struct {
 	// Env is the environment of tmux and, when Open starts a server, of that; nil
 	// is this process's own. TMUX and what is termpilot's own are left out.
 	Env []string
-	// Dir is a private folder for the start-up scripts of the shells that we open.
-	// "" opens shells without prompt marks of ours.
+	// Dir is a private folder, made when needed, for the start-up scripts of the
+	// shells that we open. "" opens shells without prompt marks of ours.
 	Dir string
 	// Deadline is the longest that a call waits for the server; 0 is 2.5 s.
 	Deadline time.Duration

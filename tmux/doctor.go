@@ -11,13 +11,11 @@ import (
 	"termpilot/terminal"
 )
 
-// Checks are the questions about tmux's health. They start no server. What they
-// tell of panes is what Sessions does.
+// Checks are the questions about tmux's health. They start no server.
 func (b *Backend) Checks() []doctor.Check {
 	return []doctor.Check{
 		{ID: "tmux.program", Run: b.checkProgram},
 		{ID: "tmux.server", Run: b.checkServer},
-		{ID: "tmux.marks", Run: b.checkMarks},
 	}
 }
 
@@ -49,37 +47,6 @@ func (b *Backend) checkServer(ctx context.Context) doctor.Result {
 func isAway(err error) bool {
 	e, ok := errors.AsType[*fault.Error](err)
 	return ok && (e.Detail == noServer || e.Detail == noTmux)
-}
-
-// checkMarks says in which panes commands can be run.
-func (b *Backend) checkMarks(ctx context.Context) doctor.Result {
-	list, err := b.Sessions(ctx)
-	if err != nil {
-		return doctor.Result{State: doctor.Skipped, Summary: "no panes can be looked at", Evidence: "see tmux.server"}
-	}
-	var without, unknown []string
-	for _, s := range list {
-		pane, _, _ := strings.Cut(string(s.ID), "@")
-		switch s.Marks {
-		case terminal.MarksNone, terminal.MarksLost:
-			without = append(without, pane)
-		case terminal.MarksUnknown:
-			unknown = append(unknown, pane)
-		}
-	}
-	switch {
-	case len(without) > 0:
-		return doctor.Result{
-			State: doctor.Warn, Summary: "some panes have no prompt marks: commands cannot be run in them",
-			Evidence: strings.Join(without, " "), Next: "run termpilot shell install for their shells, and start these anew",
-		}
-	case len(unknown) > 0:
-		return doctor.Result{
-			State: doctor.Pass, Summary: "every pane has prompt marks, or showed its prompt before termpilot looked",
-			Evidence: strings.Join(unknown, " "), Next: "press Enter once in those panes",
-		}
-	}
-	return doctor.Result{State: doctor.Pass, Summary: "every pane has prompt marks", Evidence: fmt.Sprintf("%d panes", len(list))}
 }
 
 // AttachCommand is the command that shows a session to a person: to be run in a

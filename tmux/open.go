@@ -276,6 +276,9 @@ func (l *link) inject(ctx context.Context, shell string, argv, env []string) (wo
 			return nil, nil, "", err
 		}
 	}
+	if err := private.Folder(l.b.o.Dir); err != nil {
+		return nil, nil, "", err
+	}
 	dir, err := os.MkdirTemp(l.b.o.Dir, "s-")
 	if err != nil {
 		return nil, nil, "", &fault.Error{Op: "open", Code: fault.Storage, Detail: "the shell's folder cannot be made", Err: err}

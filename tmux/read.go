@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"strings"
+	"time"
 
 	"termpilot/fault"
 	"termpilot/process"
@@ -68,11 +69,16 @@ func (p *pane) describe() terminal.Session {
 	return s
 }
 
-// marks says whose prompt marks the pane has. mu is held.
+// starting is how long a pane must be still before a shell that has shown no
+// mark counts as one that shows none.
+const starting = 2 * time.Second
+
+// marks says whose prompt marks the pane has. A shell that has told tmux its
+// folder has an integration, although we came after its prompt. mu is held.
 func (p *pane) marks() terminal.Marks {
 	switch {
 	case p.tracker == nil || !p.tracker.Seen():
-		if p.nonce == "" && p.seen.folder == "" && p.tracker != nil {
+		if p.nonce == "" && p.seen.folder == "" && p.tracker != nil && time.Since(p.lastOutput) >= starting {
 			return terminal.MarksNone
 		}
 		return terminal.MarksUnknown

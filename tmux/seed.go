@@ -277,6 +277,7 @@ func (p *pane) begin(printed []byte) bool {
 		return false
 	}
 	p.newTerminal(p.seen.columns, p.seen.rows)
+	p.lastOutput = time.Now()
 	if len(printed) > 0 {
 		p.draw(printed)
 	}
