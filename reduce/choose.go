@@ -208,18 +208,55 @@ var news = [maxWeight + 1][]string{
 var noNews = strings.NewReplacer("0 errors", "", "no errors", "", "0 error", "", "0 failed", "", "0 failures", "", "no failures", "",
 	"0 warnings", "", "no warnings", "", "errors: 0", "", "failures: 0", "", "failed: 0", "", "warnings: 0", "", "without error", "")
 
+// newsBy are the words of news by their first letter, the heaviest first.
+var newsBy = func() (by [256][]newsWord) {
+	for w := maxWeight; w > 0; w-- {
+		for _, word := range news[w] {
+			by[word[0]] = append(by[word[0]], newsWord{word, w})
+		}
+	}
+	return by
+}()
+
+type newsWord struct {
+	word   string
+	weight int
+}
+
 // weight says how much a line tells: 3 of an error, 2 of a warning, 1 of a
 // result, 0 of nothing.
 func weight(line string) int {
 	line = strings.ToLower(line[:min(len(line), longLine)])
-	for w := maxWeight; w > 0; w-- {
-		for _, word := range news[w] {
-			if strings.Contains(line, word) && (w == 1 || strings.Contains(noNews.Replace(line), word)) {
-				return w
+	w := heaviest(line)
+	if w > 1 {
+		if less := noNews.Replace(line); less != line {
+			w = heaviest(less)
+			for _, word := range news[1] { // "0 failed, 3 passed" is a result
+				w = max(w, boolInt(strings.Contains(line, word)))
 			}
 		}
 	}
-	return 0
+	return w
+}
+
+// heaviest is the weight of the heaviest word of news in a line.
+func heaviest(line string) int {
+	w := 0
+	for i := 0; i < len(line); i++ {
+		for _, n := range newsBy[line[i]] {
+			if n.weight <= w {
+				break
+			}
+			if strings.HasPrefix(line[i:], n.word) {
+				w = n.weight
+				break
+			}
+		}
+		if w == maxWeight {
+			break
+		}
+	}
+	return w
 }
 
 // ends keeps the first and the last lines, at most most of them with a marker.

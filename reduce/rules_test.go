@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -76,7 +77,7 @@ func holdRules(t *testing.T, command, text string, o Options) Result {
 // notOfWord separates what must survive when nothing is said to be left out.
 // Signs are free to go: many only draw.
 func notOfWord(r rune) bool {
-	return r != '_' && (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' && r < 0x80)
+	return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // programsWithRules has a name of every reducer.
