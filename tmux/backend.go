@@ -223,7 +223,7 @@ func (b *Backend) bury(p *pane) {
 	if len(b.ended) > maxEnded {
 		b.ended = append([]*pane(nil), b.ended[1:]...)
 	}
-	delete(b.nonces, p.id)
+	b.dropNonce(p.id)
 }
 
 func notFound(op string, id terminal.ID) error {

@@ -55,9 +55,9 @@ func (l *link) newPane(seen listed) *pane {
 	p.id = l.paneID(seen)
 	l.b.mu.Lock()
 	if nonce := l.nonceFor[seen.pane]; nonce != "" {
-		l.b.nonces[p.id] = nonce
+		l.b.keepNonce(p.id, nonce)
 	}
-	p.nonce = l.b.nonces[p.id]
+	p.nonce = l.b.nonceOf(p.id)
 	before := l.b.kept[p.id]
 	delete(l.b.kept, p.id)
 	l.b.mu.Unlock()
