@@ -113,6 +113,32 @@ func TestAUsersOwnPaneIsDriven(t *testing.T) { // TMUX-30
 	})
 }
 
+// A prompt that stood there before the server came is not typed at, until the
+// shell has shown it anew.
+func TestAnIdlePaneOfBeforeTakesOneEnter(t *testing.T) { // TMUX-32
+	h := tmuxHome(t)
+	if _, errs, status := h.termpilot(t, "shell", "install", "bash"); status != 0 {
+		t.Fatal(errs)
+	}
+	h.tmux(t, "new-window", "-d", "-t", "mine", "exec bash")
+	deadline := time.Now().Add(10 * time.Second)
+	for !strings.Contains(h.tmux(t, "capture-pane", "-p", "-t", "mine:1"), "#") && !strings.Contains(h.tmux(t, "capture-pane", "-p", "-t", "mine:1"), "$") {
+		if time.Now().After(deadline) {
+			t.Fatal("the shell shows no prompt")
+		}
+		time.Sleep(10 * time.Millisecond) // nobody tells
+	}
+	c := serve(t, h, "--backend", "tmux")
+	s := c.at(h, "bash", c.sessions()[1].ID)
+	f := c.try("run_command", with(s, map[string]any{"command": "true"}), nil)
+	if f == nil || f.Code != "no_integration" || !strings.Contains(f.Hint, "press enter") {
+		t.Errorf("at a prompt of before: %+v", f)
+	}
+	s.keys("enter")
+	s.until("prompt", "", 10*time.Second)
+	s.expect("echo known", want{exit: code(0), output: "known"})
+}
+
 func TestAttachShowsAPaneOfTmux(t *testing.T) { // CLI-43
 	h := tmuxHome(t)
 	h.tmux(t, "new-window", "-d", "-t", "mine", "exec cat")

@@ -124,8 +124,13 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 // integrates its shells by itself, so there nothing installed would help.
 func (g *gate) refuse(op string, r Readiness) error {
 	e := refusal(op, g.t.id(), r)
-	if r.State == NoIntegration && g.t.backend.Name() == "host" {
+	switch {
+	case r.State != NoIntegration:
+	case g.t.backend.Name() == "host":
 		e.Hint = "open a session with profile bash, zsh or fish, or use send_text and read_terminal"
+	case g.prompt.State == terminal.NoPrompt && g.t.session.Marks == terminal.MarksUnknown:
+		// It may have shown its prompt before this server was there to see it.
+		e.Hint = "if its command line is empty, press enter in it once with send_keys and try again; otherwise " + e.Hint
 	}
 	if one, ok := g.p.runs.last(g.t.id()); ok && one.ID != g.run && r.State == BusyState && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID {
 		e.Detail += " (" + one.ID + ")"
