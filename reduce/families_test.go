@@ -6,7 +6,9 @@ func FuzzGitHoldsTheRules(f *testing.F) { // REDUCE-13, REDUCE-14
 	fuzzFamily(f, "git status", "git diff", "git log", "git log --oneline", "git show --stat", "git diff --name-status")
 }
 
-func FuzzSearchesHoldTheRules(f *testing.F) { fuzzFamily(f, "grep -rn x", "rg x", "grep -rc x") }
+func FuzzSearchesHoldTheRules(f *testing.F) {
+	fuzzFamily(f, "grep -rn", "rg -l", "rg --heading", "grep -rc", "ag")
+}
 
 func FuzzListingsHoldTheRules(f *testing.F) { fuzzFamily(f, "find", "ls -l", "ls -R", "tree", "du -a") }
 
