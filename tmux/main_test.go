@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -145,14 +146,14 @@ func ctx(t testing.TB) context.Context {
 	return c
 }
 
-// person attaches a client as a person's terminal does.
-func (s *server) person(t testing.TB, session string, columns, rows uint16) {
+// person attaches a client as a person's terminal does, until leave is called.
+func (s *server) person(t testing.TB, session string, columns, rows uint16) (leave func()) {
 	t.Helper()
-	s.attach(t, []string{program(), "-u", "-S", s.socket, "attach-session", "-t", session}, columns, rows)
+	return s.attach(t, []string{program(), "-u", "-S", s.socket, "attach-session", "-t", session}, columns, rows)
 }
 
 // attach runs a command that shows the server, on a terminal of its own.
-func (s *server) attach(t testing.TB, argv []string, columns, rows uint16) {
+func (s *server) attach(t testing.TB, argv []string, columns, rows uint16) (leave func()) {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = s.env
@@ -165,15 +166,17 @@ func (s *server) attach(t testing.TB, argv []string, columns, rows uint16) {
 		defer close(done)
 		_, _ = io.Copy(io.Discard, f) // ends with the client
 	}()
-	t.Cleanup(func() {
-		_ = f.Close()
+	leave = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		_ = f.Close()
 		<-done
 	})
+	t.Cleanup(leave)
 	for !strings.Contains(s.try("list-clients", "-F", "#{client_control_mode}"), "0") {
 		time.Sleep(2 * time.Millisecond) // tmux tells nobody when a client is there
 	}
+	return leave
 }
 
 // signal sends a signal to the server process.

@@ -16,6 +16,9 @@ import (
 	"termpilot/terminal"
 )
 
+// patience is the longest wait for anything.
+const patience = 20 * time.Second
+
 // only returns the only session of a server.
 func only(t *testing.T, b *Backend) terminal.Session {
 	t.Helper()
@@ -30,9 +33,9 @@ func only(t *testing.T, b *Backend) terminal.Session {
 // until looks again and again until what is waited for is so.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !so(); {
+	for end := time.Now().Add(patience); !so(); {
 		if time.Now().After(end) {
-			t.Fatalf("not within 10s: %s", what)
+			t.Fatalf("not within %v: %s", patience, what)
 		}
 		time.Sleep(5 * time.Millisecond) // what tmux shows has no event here
 	}
