@@ -40,10 +40,17 @@ func startupFile(shell, home string) string {
 	case "fish":
 		return filepath.Join(home, ".config", "fish", "config.fish")
 	}
-	// Login shells, as macOS starts them, read .bashrc only when .bash_profile says so; then this is the better place.
-	profile := filepath.Join(home, ".bash_profile")
-	if text, err := os.ReadFile(profile); err == nil && !bytes.Contains(text, []byte("bashrc")) {
-		return profile
+	// Login shells, as macOS and tmux start them, read the first of these alone, and
+	// .bashrc only when it says so; when it does not, it is the better place.
+	for _, name := range []string{".bash_profile", ".bash_login", ".profile"} {
+		text, err := os.ReadFile(filepath.Join(home, name))
+		if err != nil {
+			continue
+		}
+		if bytes.Contains(text, []byte("bashrc")) {
+			break
+		}
+		return filepath.Join(home, name)
 	}
 	return filepath.Join(home, ".bashrc")
 }
@@ -153,7 +160,10 @@ func look(op, shell, home string) (in Installation, text string, err error) {
 func block(shell string) string {
 	path := `"$HOME/.local/share/termpilot/shell/termpilot.` + shell + `"`
 	line := "[ -r " + path + " ] && . " + path
-	if shell == "fish" {
+	switch shell {
+	case "bash": // other shells may read the file, too
+		line = `[ -n "${BASH_VERSION-}" ] && ` + line
+	case "fish":
 		line = "test -r " + path + "; and source " + path
 	}
 	return blockStart + "\n" + line + "\n" + blockEnd + "\n"

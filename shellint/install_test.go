@@ -2,6 +2,7 @@ package shellint
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -143,4 +144,42 @@ func TestAnInstalledScriptMarksPromptsElsewhereOnly(t *testing.T) { // MARK-42
 			}
 		}
 	})
+}
+
+// Login shells of bash, as tmux starts them, read one of three files, and
+// other shells may read the last of them, too.
+func TestALoginBashHasTheScriptWhateverItReads(t *testing.T) { // MARK-43
+	for _, c := range []struct{ file, text, want string }{
+		{".bash_profile", "A=1\n", ".bash_profile"},
+		{".bash_login", "A=1\n", ".bash_login"},
+		{".profile", "A=1\n", ".profile"},
+		{".profile", "[ -n \"$BASH_VERSION\" ] && . ~/.bashrc\n", ".bashrc"},
+	} {
+		home := t.TempDir()
+		if err := os.WriteFile(filepath.Join(home, c.file), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		in, err := Install("bash", home)
+		if err != nil || filepath.Base(in.File) != c.want {
+			t.Errorf("%s with %q: installed in %s, %v", c.file, c.text, in.File, err)
+		}
+		for shell, want := range map[string]string{"bash": "yes", "sh": "no"} {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skipf("needs %s", shell)
+			}
+			cmd := exec.Command(path, "-l", "-i", "-c", `[ -n "${__termpilot_p-}" ] && echo yes || echo no`)
+			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=tmux-256color"}
+			if shell == "sh" {
+				cmd.Args = []string{path, "-c", `. "$HOME/.profile" && :; echo no`}
+				if c.file != ".profile" || c.want != ".profile" {
+					continue
+				}
+			}
+			out, err := cmd.Output()
+			if err != nil || strings.TrimSpace(string(out)) != want {
+				t.Errorf("%s with %q in %s: got %q, %v", c.file, c.text, shell, out, err)
+			}
+		}
+	}
 }
