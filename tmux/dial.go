@@ -107,7 +107,7 @@ func (b *Backend) dial(ctx context.Context, epoch int, start bool) (*link, error
 	}
 	l := &link{
 		b: b, program: program, version: v, epoch: epoch, fresh: fresh,
-		panes: map[int]*pane{}, listeners: map[string]*listener{},
+		panes: map[int]*pane{}, listeners: map[string]*listener{}, cleared: map[int]bool{},
 		dirty: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	homes, err := l.identify(out)

@@ -43,7 +43,7 @@ func FuzzOutputIsAsItWasPrinted(f *testing.F) { // TMUX-22
 }
 
 func FuzzListsAreReadOrLeftOut(f *testing.F) { // TMUX-22
-	f.Add("P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0  /dev/pts/1 na\\ me  title")
+	f.Add("P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0  0 /dev/pts/1 na\\ me  title")
 	f.Fuzz(func(t *testing.T, line string) {
 		if p, ok := parsePane(line); ok && (p.pane < 0 || p.session == "" || p.window == "") {
 			t.Errorf("%q is read as %+v", line, p)

@@ -24,6 +24,7 @@ type link struct {
 	mainMu  sync.Mutex // held while the command connection is made
 	command *conn
 
+	cleared    map[int]bool // dead panes that are to be closed; guarded by refreshing
 	changes    atomic.Int64 // how often the lists may have changed
 	refreshing sync.Mutex   // held while the lists are read
 	wg         sync.WaitGroup

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type listed struct {
 	pane, pid, columns, rows               int
 	session, window                        string
 	dead, active, inMode, shared, noInput  bool
+	opened                                 bool // by us, or by another process of ours
 	fragile                                bool // its session would be destroyed when nobody is attached
 	activity                               int64
 	tty, name, title, folder, exit, signal string
@@ -28,9 +30,9 @@ type listed struct {
 const paneFormat = "P #{pane_id} #{pane_pid} #{pane_width} #{pane_height} #{session_id} #{window_id} " +
 	"#{pane_dead} #{&&:#{pane_active},#{window_active}} #{pane_in_mode} #{pane_synchronized} #{pane_input_off} " +
 	"#{destroy-unattached} #{exit-unattached} #{session_activity} #{pane_dead_status} #{pane_dead_signal} " +
-	"#{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:pane_title}"
+	"#{?@termpilot_opened,1,0} #{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:pane_title}"
 
-const paneWords = 21
+const paneWords = 22
 
 // clientFormat tells a client.
 const clientFormat = "C #{client_control_mode} #{session_id} #{client_activity}"
@@ -59,7 +61,7 @@ func parsePane(line string) (p listed, ok bool) {
 	p = listed{
 		pane: pane, pid: number(f[2]), columns: number(f[3]), rows: number(f[4]), session: f[5], window: f[6],
 		dead: f[7] == "1", active: f[8] == "1", inMode: f[9] != "0" && f[9] != "", shared: f[10] == "1", noInput: f[11] == "1",
-		fragile: isOn(f[12]) || isOn(f[13]), exit: f[15], signal: f[16], tty: f[17], name: f[18], folder: f[19], title: f[20],
+		fragile: isOn(f[12]) || isOn(f[13]), exit: f[15], signal: f[16], opened: f[17] == "1", tty: f[18], name: f[19], folder: f[20], title: f[21],
 	}
 	p.activity, _ = strconv.ParseInt(f[14], 10, 64)
 	ok = known && err == nil && len(p.session) > 1 && p.session[0] == '$' && len(p.window) > 1 && p.window[0] == '@'
@@ -151,8 +153,11 @@ func (l *link) take(ctx context.Context, panes []listed, who clients) {
 		p := l.panes[seen.pane]
 		switch {
 		case p != nil && p.same(seen):
-		case seen.dead:
-			continue // it ended before we came, or its end is told below
+		case seen.dead: // it ended before we came
+			if seen.opened {
+				l.clear(seen.pane)
+			}
+			continue
 		default:
 			p = l.newPane(seen)
 		}
@@ -225,7 +230,7 @@ func (l *link) hearAll(ctx context.Context, homes []home, who clients) {
 // what it still printed: that comes on another connection than the lists.
 func (l *link) gone(ctx context.Context, p *pane, panes []listed) {
 	p.mu.Lock()
-	h, ours := p.listener, p.ours
+	h, ours, opened := p.listener, p.ours, p.seen.opened
 	p.mu.Unlock()
 	exit := terminal.Exit{At: time.Now()}
 	dead := false
@@ -248,11 +253,33 @@ func (l *link) gone(ctx context.Context, p *pane, panes []listed) {
 		case <-ctx.Done():
 		}
 	}
-	if dead && ours {
+	switch {
+	case dead && ours:
 		l.post("kill-pane -t " + p.target())
+	case dead && opened:
+		l.clear(p.number)
 	}
 	p.end(exit)
 	l.b.bury(p)
+}
+
+// clearing is how long a dead pane stays that another process of ours opened:
+// that one may want to read it.
+const clearing = 3 * time.Second
+
+// clear closes such a pane after a while. refreshing is held.
+func (l *link) clear(number int) {
+	if l.cleared[number] {
+		return
+	}
+	l.cleared[number] = true
+	l.wg.Go(func() {
+		select {
+		case <-l.done:
+		case <-time.After(clearing): // the other process has no way to say that it is done
+			l.post(fmt.Sprintf("if-shell -F -t %%%d '#{pane_dead}' 'kill-pane -t %%%d'", number, number))
+		}
+	})
 }
 
 // ending is how a dead pane's program ended, as far as tmux says.

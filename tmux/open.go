@@ -193,7 +193,7 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 	if err := l.b.awaitPicture(ctx, "open", p); err != nil {
 		return nil, err
 	}
-	answers, err := l.do(ctx, "respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid}'")
+	answers, err := l.do(ctx, "set-option -p "+at+" @termpilot_opened 1 ; respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid}'")
 	if err != nil {
 		return nil, err
 	}

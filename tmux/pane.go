@@ -64,6 +64,9 @@ func (l *link) newPane(seen listed) *pane {
 	if before != nil {
 		p.adopt(before)
 	}
+	if seen.opened {
+		l.wg.Go(func() { l.watchExit(p, seen.pid) })
+	}
 	return p
 }
 

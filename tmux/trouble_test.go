@@ -3,7 +3,6 @@ package tmux
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -55,6 +54,27 @@ func TestTheUsersDeadPanesAreTheUsers(t *testing.T) { // TMUX-2
 	if got := s.run("list-panes", "-a", "-F", "#{pane_id} #{pane_dead}"); got != "%0 0\n%1 1" {
 		t.Errorf("the panes are %q", got)
 	}
+}
+
+// A dead pane that an earlier process of ours opened is cleared away.
+func TestNoDeadPaneOfOursStays(t *testing.T) { // TMUX-14
+	s := newServer(t)
+	s.run("new-session", "-d")
+	first := s.backend()
+	p, err := first.Open(ctx(t), terminal.OpenSpec{Command: "read x; exit 4"})
+	must(t, err)
+	must(t, first.Disconnect())
+	second := s.backend()
+	events, err := second.Watch(ctx(t), p.ID)
+	must(t, err)
+	must(t, second.Send(ctx(t), p.ID, []byte("\r")))
+	for e, err := range events {
+		must(t, err)
+		if e.Kind == terminal.Gone && (e.Exit.Code == nil || *e.Exit.Code != 4) {
+			t.Errorf("it ended with %+v", e.Exit)
+		}
+	}
+	until(t, "it is gone", func() bool { return !strings.Contains(s.run("list-panes", "-a"), "dead") })
 }
 
 // tmux itself takes a prefix of a name for the name.
@@ -214,7 +234,7 @@ func TestNothingIsLeftBehind(t *testing.T) { // TMUX-31
 	p, err := b.Open(ctx(t), terminal.OpenSpec{})
 	must(t, err)
 	awaitPrompt(t, b, p.ID, "")
-	if left, err := os.ReadDir(filepath.Join(s.home, "shells")); err != nil || len(left) != 0 {
+	if left, err := filepath.Glob(filepath.Join(s.home, "shells", "tmux-*")); err != nil || len(left) != 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
