@@ -41,6 +41,7 @@ type gate struct {
 	fresh  bool            // a Ctrl-C was sent to get a fresh prompt
 	shell  string          // the name of the session's shell, when it was seen in front
 	swept  string          // the prompt at which it was sent to sweep away noise or a line of ours
+	muted  time.Time       // since when the shell has been seen to read without a mark
 }
 
 // judge is the gate for what was seen last. fish shows no new prompt at Ctrl-C:
@@ -92,7 +93,7 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 			began = time.Now()
 			continue
 		case r.State == Starting:
-			if waited >= mutePatience && g.mute() {
+			if g.mute() && waited >= mutePatience {
 				return r, g.refuse(op, readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...))
 			}
 		case r.State == BusyState && g.prompt.State == terminal.Running,
@@ -146,10 +147,17 @@ func (g *gate) ours() bool {
 	return ok && one.Left != "" && one.Left == g.prompt.ID
 }
 
-// mute reports whether a shell waits in its line editor without marks.
+// mute reports whether a shell waits in its line editor without marks, and has
+// done so for a while: the terminal is set before the prompt is shown.
 func (g *gate) mute() bool {
 	st := g.p.stageOf(g.t.session)
-	return st.front == frontShell && st.canonical == terminal.No
+	switch {
+	case st.front != frontShell || st.canonical != terminal.No:
+		g.muted = time.Time{}
+	case g.muted.IsZero():
+		g.muted = time.Now()
+	}
+	return !g.muted.IsZero() && time.Since(g.muted) >= settle
 }
 
 // interrupt sends Ctrl-C to the line editor and waits for the fresh prompt. A
