@@ -26,6 +26,7 @@ type listed struct {
 	Window        string `json:"window_id"`
 	Tab           string `json:"tab_id"`
 	Name, Title   string
+	Cwd           string
 	IsCurrent     bool `json:"is_current"`
 	Rows, Columns int
 	Readiness     readiness
@@ -36,6 +37,18 @@ func (c *client) sessions() []listed {
 	var l struct{ Sessions []listed }
 	c.call("list_sessions", map[string]any{}, &l)
 	return l.Sessions
+}
+
+// listed is the session as list_sessions shows it now.
+func (s *session) listed() listed {
+	s.t.Helper()
+	for _, one := range s.c.sessions() {
+		if one.ID == s.ID {
+			return one
+		}
+	}
+	s.t.Fatalf("%s is not listed", s.ID)
+	return listed{}
 }
 
 // at is a session that was opened by hand.

@@ -37,6 +37,31 @@ func TestSilenceIsNotAnEnd(t *testing.T) { // B59
 	})
 }
 
+// A shell that is given no time by its machine looks like one that is slow to
+// act on Enter, or to begin the command.
+func TestAShellThatTakesItsTimeIsNotSaidToWantMore(t *testing.T) { // RUN-39
+	rcs := map[string]map[string]string{
+		"slow to take Enter": {
+			"bash": `bind -x '"\C-x1": sleep 4'; bind '"\C-m": "\C-x1\C-j"'`,
+			"zsh":  `slow() { sleep 4; zle accept-line }; zle -N slow; bindkey '^M' slow`,
+			"fish": `bind \r 'sleep 4; commandline -f execute'`,
+		},
+		"slow to begin": {
+			"bash": `PS0='$(sleep 4)'`,
+			"zsh":  `preexec() { sleep 4 }`,
+			"fish": `function slow --on-event fish_preexec; sleep 4; end`,
+		},
+	}
+	for how, rc := range rcs {
+		t.Run(how, func(t *testing.T) {
+			everyShell(t, func(t *testing.T, shell string) {
+				s := open(t, shell, rc[shell])
+				s.expect("echo one two; echo three", want{exit: code(0), output: "one two\nthree"})
+			})
+		})
+	}
+}
+
 func TestACancelledCallEndsTheWaitingOnly(t *testing.T) { // B60
 	s := open(t, "bash", "")
 	other := s.c.open(s.h, "bash", nil)

@@ -175,9 +175,12 @@ func (a *awaiting) see(ctx context.Context, now time.Time) sight {
 }
 
 // probeTyped looks at a session in which our text was typed and nothing has
-// started yet.
+// started yet. That the shell wants more is said only on proof that it has taken
+// what was typed: on a busy machine it may come to that later than any patience.
 func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
 	a.probe.last = now
+	before := a.probe.suspect
+	a.probe.suspect = verdict{}
 	patience, quiet := silentPatience, silentPatience/2
 	if a.probe.shell == "fish" {
 		patience, quiet = fishOpenPatience, quietForInput
@@ -191,26 +194,54 @@ func (a *awaiting) probeTyped(ctx context.Context, now time.Time) {
 	if err != nil {
 		return
 	}
-	if p.ID != a.current() {
+	if p.ID != a.current() || p.State == terminal.Running || p.State == terminal.Finished {
 		a.look(ctx)
 		return
 	}
-	switch {
-	case p.State == terminal.Running, p.State == terminal.Finished:
-		a.look(ctx)
-	case p.State == terminal.Editing && p.Typed == terminal.No && p.Command == "":
-		if now.Sub(a.sent) < tracePatience {
-			return
-		}
-		a.settle(RunUnknown, "", "the shell shows an empty prompt and no trace of the command")
-	case len(a.untyped) > 0:
+	switch v, sure := a.untaken(ctx, p); {
+	case !sure && now.Sub(a.sent) < tracePatience:
+	case v != before:
+		a.probe.suspect = v
+	case v.status == Continues && len(a.untyped) > 0:
 		a.sent = now
 		a.typeNext(ctx)
-	case p.Command != "" && !endsAlike(p.Command, a.run.Command) && now.Sub(a.sent) < tracePatience:
-		return // the line editor is still taking the text in
-	case p.State == terminal.Editing && (p.Typed == terminal.Yes || p.Command != ""), p.State == terminal.Continuation:
-		a.settle(Continues, "", "the shell has not taken the line: it wants more of an unfinished command")
+	default:
+		a.settle(v.status, v.kind, v.reason)
 	}
+}
+
+// untaken says why nothing has started at our prompt, which stands. It is not
+// sure where the shell may only be slow.
+func (a *awaiting) untaken(ctx context.Context, p terminal.Prompt) (v verdict, sure bool) {
+	more := verdict{Continues, "", "the shell has not taken the line: it wants more of an unfinished command"}
+	if p.State == terminal.Continuation {
+		return more, true
+	}
+	if p.Typed == terminal.No && p.Command == "" {
+		return verdict{RunUnknown, "", "the shell shows an empty prompt and no trace of the command"}, false
+	}
+	typed := strings.Join(a.lines[:max(0, len(a.lines)-len(a.untyped))], "\n")
+	if a.p.stageOf(a.t.session).canonical == terminal.Yes || !a.onFurtherLine(ctx, typed) {
+		return verdict{RunUnknown, "", "the command was typed, but the shell has not begun it"}, false
+	}
+	return more, endsAlike(p.Command, typed) // otherwise the line editor may still take the text in
+}
+
+// onFurtherLine reports whether the cursor has left the line in which what was
+// typed ends, for one that holds something else: the line editor has taken the
+// Enter.
+func (a *awaiting) onFurtherLine(ctx context.Context, typed string) bool {
+	s, err := a.t.backend.Screen(ctx, a.t.id(), terminal.Range{Kind: terminal.Visible})
+	rows := int(s.Cursor.Row-s.First) + 1
+	if err != nil || rows < 2 || rows > len(s.Rows) {
+		return false
+	}
+	above := s.Rows[:rows]
+	above[rows-1].Text = prefix(above[rows-1].Text, s.Cursor.Column) // behind it may stand what the shell suggests
+	lines := linesFrom(above, s.First, true)
+	here := squash(lines[len(lines)-1].text)
+	end := squash(typed[strings.LastIndexByte(typed, '\n')+1:])
+	return len(lines) > 1 && (here == "" || !strings.Contains(here, end))
 }
 
 // endsAlike reports whether a command line, as a terminal shows it, ends as the

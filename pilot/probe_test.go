@@ -3,7 +3,46 @@ package pilot
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"termpilot/terminal/terminaltest"
 )
+
+func TestAShellThatIsGivenNoTimeIsNotSaidToWantMore(t *testing.T) { // RUN-39
+	commands := []string{"echo hi", "echo one\necho two", strings.TrimSpace(strings.Repeat("echo wrapped ", 12))}
+	for _, shell := range shellsToTry {
+		for _, from := range []string{"", "\r"} { // nothing is taken in, or all but the Enter
+			for _, command := range commands {
+				on(t, terminaltest.Options{Shell: shell}, func(b bench) {
+					b.f.On(command, terminaltest.Prints("hi\n", 0))
+					b.f.Freeze(b.sid(), from)
+					time.AfterFunc(8*time.Second, func() { b.f.Thaw(b.sid()) })
+					b.want(b.run(command), Completed, 0, "hi")
+				})
+			}
+		}
+	}
+}
+
+func TestALineThatIsNeverTakenIsNotKnown(t *testing.T) { // RUN-39
+	inEveryShell(t, func(b bench) {
+		b.f.Freeze(b.sid(), "\r")
+		b.want(b.run("echo hi"), RunUnknown, -1, "")
+	})
+}
+
+func TestNoLineIsTypedAheadOfAShellThatIsGivenNoTime(t *testing.T) { // RUN-6
+	on(t, terminaltest.Options{Shell: "fish", NoPaste: true}, func(b bench) {
+		b.f.Freeze(b.sid(), "\r")
+		time.AfterFunc(5*time.Second, func() {
+			if sent := b.f.Sent(b.sid()); len(sent) != 1 {
+				b.t.Errorf("sent %q while the first line was not taken", sent)
+			}
+			b.f.Thaw(b.sid())
+		})
+		b.want(b.run("echo one\necho two"), Completed, 0, "one\ntwo")
+	})
+}
 
 func TestALineEditorThatStillTakesTextInIsNotAtItsEnd(t *testing.T) { // RUN-11
 	long := strings.Repeat("0123456789abcde ", 1000)

@@ -135,6 +135,21 @@ func (f *Fake) SetCurrent(id terminal.ID) {
 	f.current = id
 }
 
+// Freeze keeps a session's line editor from taking in anything, or only what
+// begins with from, as on a machine that is too busy. Thaw ends it.
+func (f *Fake) Freeze(id terminal.ID, from string) {
+	f.with(id, func(s *session) { s.freeze = &from })
+}
+
+// Thaw lets the line editor go on.
+func (f *Fake) Thaw(id terminal.ID) {
+	f.with(id, func(s *session) {
+		s.freeze = nil
+		s.edit()
+		s.poke()
+	})
+}
+
 // Resist makes a session refuse to close without force.
 func (f *Fake) Resist(id terminal.ID, on bool) { f.with(id, func(s *session) { s.resists = on }) }
 

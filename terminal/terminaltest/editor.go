@@ -43,6 +43,9 @@ func (s *session) edit() {
 		return
 	}
 	for e.outcome == reading {
+		if s.freeze != nil && !e.pasting && bytes.HasPrefix(s.in, []byte(*s.freeze)) {
+			return
+		}
 		if s.signal == 0x03 {
 			s.signal = 0
 			s.print("^C")

@@ -83,7 +83,7 @@ func TestFakeShellsSendTheMarksOfTheirKind(t *testing.T) {
 		{"a command", "false\r", "C(false) D1 B", "C(false) D1 B", "C(false) D1 B"},
 		{"enter", "\r", "C() D0 B", "C() D0 B", "x B"},
 		{"ctrl-c", "half\x03", "C(half^C) D130 B", "C(half^C) D130 B", "x B"},
-		{"open quote", "echo 'a\rb'\r", "k C(echo 'a\n> b') D0 B", "k C(echo 'a\n> b') D0 B", "C(echo 'a\n> b') D0 B"},
+		{"open quote", "echo 'a\rb'\r", "k C(echo 'a\n> b') D0 B", "k C(echo 'a\n> b') D0 B", "C(echo 'a\n  b') D0 B"},
 		{"refused", "echo \"a!b\"\r", "x B", "C(echo \"a!b\") D1 B", "x B"},
 		{"three lines typed", "true\rfalse\r(exit 3)\r", "C(true) D0 B C(false) D1 B C((exit 3)) D3 B", "C(true) D0 B C(false) D1 B C((exit 3)) D3 B", "C(true) D0 B C(false) D1 B C((exit 3)) D3 B"},
 		{"three lines pasted", paste("true\nfalse\n(exit 3)"), "C(true\nfalse\n(exit 3)) D3 B", "C(true\nfalse\n(exit 3)) D3 B", "C(true\nfalse\n(exit 3)) D3 B"},

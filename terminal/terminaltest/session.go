@@ -49,6 +49,7 @@ type session struct {
 	broadcast, resists bool
 	pretendGroup       int
 	pretendFlags       *process.TTY
+	freeze             *string // the line editor takes nothing in that begins so
 }
 
 // prompt is one prompt and the command typed at it.
@@ -121,7 +122,7 @@ func (s *session) view(p *prompt) terminal.Prompt {
 		if s.editor != nil && s.editor.prompt == p {
 			typed = s.editor.before + string(s.editor.line)
 		}
-		v.Typed = terminal.KnownOf(typed != "")
+		v.Typed = terminal.KnownOf(typed != "" || s.freeze != nil && len(s.in) > 0)
 		if s.f.o.TypedUnknown {
 			v.Typed = terminal.Unknown
 		} else {

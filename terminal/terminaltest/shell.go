@@ -39,6 +39,9 @@ func (s *session) run() {
 		}
 	}()
 	sh := &shell{s: s, proc: s.shell, marked: s.marks != terminal.MarksNone, prompt: s.f.o.Prompt, more: "> "}
+	if s.f.o.Shell == "fish" {
+		sh.more = "  " // it has no continuation prompt, and indents
+	}
 	if s.f.o.Start > 0 {
 		s.await(time.NewTimer(s.f.o.Start).C, nil, nil, func() bool { return false })
 	}
