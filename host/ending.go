@@ -139,7 +139,7 @@ func (s *session) nameSurvivors() {
 	// A process that was just hung up on needs a moment to go.
 	for end := time.Now().Add(forcedPatience); len(left) > 0 && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
-		left = slices.DeleteFunc(left, func(x process.Process) bool {
+		left = slices.DeleteFunc(left, func(x process.Entry) bool {
 			p, err := process.Lookup(x.PID)
 			return err != nil || p.State == process.Zombie || !p.Start.Equal(x.Start)
 		})
@@ -162,15 +162,21 @@ func (s *session) nameSurvivors() {
 // processes finds the session's processes by the kernel's session, and by the
 // variable that all of them inherit, also one that began a session of its own.
 // Where the system does not tell, they are left out.
-func (s *session) processes() []process.Process {
-	inside, _ := process.InSession(s.pid)
-	started, _ := process.WithVariable(sessionIDVariable, s.id)
-	var list []process.Process
-	for _, p := range slices.Concat(inside, started) {
-		known := slices.ContainsFunc(list, func(x process.Process) bool { return x.PID == p.PID })
-		if !known && p.State != process.Zombie && p.PID != os.Getpid() {
-			list = append(list, p)
-		}
+func (s *session) processes() []process.Entry {
+	table, err := process.Snapshot()
+	if err != nil {
+		return nil
 	}
-	return list
+	return table.Where(func(e process.Entry) bool {
+		if e.State == process.Zombie || e.PID == os.Getpid() {
+			return false
+		}
+		return e.SID == s.pid || startedIn(e.PID, s.id)
+	})
+}
+
+// startedIn reports whether a process is known to have been started in a session.
+func startedIn(pid int, session string) bool {
+	id, known := process.Variable(pid, sessionIDVariable)
+	return known && id == session
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -181,9 +180,14 @@ func TestClosingEndsAProgramThatIgnoresTheHangup(t *testing.T) { // HOST-25
 }
 
 // sleepers are the sleep processes that a session started and that live.
-func sleepers(id string) []process.Process {
-	list, _ := process.WithVariable(sessionIDVariable, id)
-	return slices.DeleteFunc(list, func(p process.Process) bool { return p.Name != "sleep" || p.State == process.Zombie })
+func sleepers(id string) []process.Entry {
+	table, err := process.Snapshot()
+	if err != nil {
+		return nil
+	}
+	return table.Where(func(e process.Entry) bool {
+		return e.Name == "sleep" && e.State != process.Zombie && startedIn(e.PID, id)
+	})
 }
 
 func TestClosingNamesWhatOutlivesIt(t *testing.T) { // HOST-26

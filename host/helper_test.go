@@ -46,8 +46,12 @@ func leaks(fds int) int {
 		fmt.Fprintf(os.Stderr, "leak: %d descriptors, %d before\n", now, fds)
 		return 1
 	}
-	mine, _ := process.Children(os.Getpid())
-	if len(mine) > 0 {
+	table, err := process.Snapshot()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "leak: processes cannot be listed:", err)
+		return 1
+	}
+	if mine := table.Where(func(e process.Entry) bool { return e.PPID == os.Getpid() }); len(mine) > 0 {
 		fmt.Fprintf(os.Stderr, "leak: children: %+v\n", mine)
 		return 1
 	}

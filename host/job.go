@@ -25,17 +25,16 @@ func (s *session) job() job {
 	if name, err := process.Name(front); err == nil {
 		return job{front, name}
 	}
-	members, err := process.OnTTY(s.device.path)
+	table, err := process.Snapshot()
 	if err != nil {
 		return job{}
 	}
-	found := job{}
-	for _, p := range members {
-		if p.PGID == front && p.State != process.Zombie {
-			found = job{p.PID, p.Name}
-		}
+	members := table.Where(func(e process.Entry) bool { return e.PGID == front && e.State != process.Zombie })
+	if len(members) == 0 {
+		return job{}
 	}
-	return found
+	last := members[len(members)-1]
+	return job{last.PID, last.Name}
 }
 
 // jobPID is job's number. A leader that is there need not be looked at.

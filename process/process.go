@@ -4,7 +4,7 @@
 // Linux is read from /proc (proc(5)), macOS through gopsutil and sysctl. All of
 // it is a photograph: a process may be gone, and its number be another's, by
 // the time the answer is used; compare Start to tell. Reading changes nothing,
-// needs no rights beyond the user's own, and no answer grows without a limit.
+// needs no rights beyond the user's own, and what is read of one process has a limit.
 package process
 
 import (
@@ -31,9 +31,6 @@ const (
 
 // MaxArgv is the most bytes of a command line that are read.
 const MaxArgv = 64 << 10
-
-// MaxProcesses is the most processes that one list holds.
-const MaxProcesses = 4096
 
 // Process is one process at one moment. Text comes from the process itself and
 // may hold anything. A field that may not be read is empty.

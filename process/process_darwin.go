@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	gopsutil "github.com/shirou/gopsutil/v4/process"
@@ -90,44 +89,6 @@ func Name(pid int) (string, error) {
 	return programName(p.Name, p.Argv), nil
 }
 
-// OnTTY returns every process whose controlling terminal is tty, by rising
-// number. ErrNoTTY when tty is not the path of a terminal device.
-func OnTTY(tty string) ([]Process, error) {
-	device, err := terminalDevice(tty)
-	if err != nil {
-		return nil, fmt.Errorf("processes of %s: %w", tty, err)
-	}
-	all, err := unix.SysctlKinfoProcSlice("kern.proc.tty", int(int32(device)))
-	if err != nil {
-		return nil, fmt.Errorf("processes of %s: %w", tty, err)
-	}
-	return list(all, func(unix.KinfoProc) bool { return true }), nil
-}
-
-// Children returns the processes that a process is the parent of, by rising
-// number. None when there is no such process.
-func Children(pid int) ([]Process, error) {
-	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
-	if err != nil {
-		return nil, fmt.Errorf("children of process %d: %w", pid, err)
-	}
-	return list(all, func(k unix.KinfoProc) bool { return int(k.Eproc.Ppid) == pid }), nil
-}
-
-// InSession returns every process of a session, in the kernel's sense, by rising
-// number: those that a terminal's shell started and that did not leave it.
-func InSession(sid int) ([]Process, error) {
-	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
-	if err != nil {
-		return nil, fmt.Errorf("processes of session %d: %w", sid, err)
-	}
-	return list(all, func(k unix.KinfoProc) bool { return session(k) == sid }), nil
-}
-
-// WithVariable returns no process: macOS does not tell the environment of
-// another process.
-func WithVariable(name, value string) ([]Process, error) { return nil, nil }
-
 // errNotTold is why Executable fails.
 var errNotTold = errors.New("not told without libproc")
 
@@ -149,17 +110,6 @@ func session(k unix.KinfoProc) int {
 // Reads reports whether a process of a process group is blocked in read(2) on a
 // terminal. known is always false: macOS does not tell without a debugger's rights.
 func Reads(pgid int, tty string) (reads, known bool) { return false, false }
-
-func list(all []unix.KinfoProc, wanted func(unix.KinfoProc) bool) []Process {
-	var some []Process
-	for _, k := range all {
-		if wanted(k) && len(some) < MaxProcesses {
-			some = append(some, describe(k))
-		}
-	}
-	slices.SortFunc(some, func(a, b Process) int { return a.PID - b.PID })
-	return some
-}
 
 // kinfo asks for one process (sysctl kern.proc.pid). An answer without it, or
 // about another, means that it is gone.

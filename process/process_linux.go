@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,63 +100,6 @@ func (s stat) fullName() (string, error) {
 	return programName(s.name, args(line)), nil
 }
 
-// OnTTY returns every process whose controlling terminal is tty, by rising
-// number. ErrNoTTY when tty is not the path of a terminal device.
-func OnTTY(tty string) ([]Process, error) {
-	device, err := terminalDevice(tty)
-	if err != nil {
-		return nil, fmt.Errorf("processes of %s: %w", tty, err)
-	}
-	list, err := scan(func(s stat) bool { return s.tty == device })
-	if err != nil {
-		return nil, fmt.Errorf("processes of %s: %w", tty, err)
-	}
-	return list, nil
-}
-
-// Children returns the processes that a process is the parent of, by rising
-// number. None when there is no such process.
-func Children(pid int) ([]Process, error) {
-	list, err := scan(func(s stat) bool { return s.ppid == pid })
-	if err != nil {
-		return nil, fmt.Errorf("children of process %d: %w", pid, err)
-	}
-	return list, nil
-}
-
-// InSession returns every process of a session, in the kernel's sense, by rising
-// number: those that a terminal's shell started and that did not leave it.
-func InSession(sid int) ([]Process, error) {
-	list, err := scan(func(s stat) bool { return s.sid == sid })
-	if err != nil {
-		return nil, fmt.Errorf("processes of session %d: %w", sid, err)
-	}
-	return list, nil
-}
-
-// WithVariable returns every process that was started with a variable of this
-// value, by rising number. Those whose environment may not be read are not
-// among them.
-func WithVariable(name, value string) ([]Process, error) {
-	want := []byte(name + "=" + value)
-	list, err := scan(func(s stat) bool {
-		env, err := read(s.file("environ"), maxEnviron)
-		if err != nil {
-			return false
-		}
-		for entry := range bytes.SplitSeq(env, []byte{0}) {
-			if bytes.Equal(entry, want) {
-				return true
-			}
-		}
-		return false
-	})
-	if err != nil {
-		return nil, fmt.Errorf("processes with the variable %s: %w", name, err)
-	}
-	return list, nil
-}
-
 // Executable returns the path of the program that a process runs, links
 // resolved. ErrGone when there is no such process.
 func Executable(pid int) (string, error) {
@@ -166,25 +108,6 @@ func Executable(pid int) (string, error) {
 		return "", fmt.Errorf("executable of process %d: %w", pid, gone(err))
 	}
 	return path, nil
-}
-
-// scan looks at every process. Those that end meanwhile are left out.
-func scan(wanted func(stat) bool) ([]Process, error) {
-	boot, err := boot()
-	if err != nil {
-		return nil, err
-	}
-	pids, err := numbers("/proc")
-	if err != nil {
-		return nil, err
-	}
-	var list []Process
-	for _, pid := range pids {
-		if s, err := readStat(pid); err == nil && wanted(s) && len(list) < MaxProcesses {
-			list = append(list, s.process(boot))
-		}
-	}
-	return list, nil
 }
 
 // numbers returns the entries of a folder of /proc that are numbers; they come in rising order.

@@ -62,8 +62,8 @@ func sit(t *testing.T) *person {
 		}
 	}()
 	t.Cleanup(func() {
-		all, _ := OnTTY(p.tty) // before the shell, since its end frees the terminal
-		for _, q := range all {
+		scope, _ := snapshot(t).Scope(p.shell) // at once, since the shell's end frees the terminal
+		for _, q := range scope {
 			_ = syscall.Kill(q.PID, syscall.SIGKILL)
 		}
 		master.Close()
@@ -73,6 +73,15 @@ func sit(t *testing.T) *person {
 		<-done
 	})
 	return p
+}
+
+func snapshot(t *testing.T) *Table {
+	t.Helper()
+	table, err := Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // pollable returns the same terminal as a file whose Close ends a Read that waits.
@@ -187,38 +196,31 @@ func TestTheTerminalOfAProcessHasAllThatRunsOnIt(t *testing.T) {
 	if _, err := Foreground(apart); !errors.Is(err, ErrNoTTY) {
 		t.Errorf("the child in its own session: %v", err)
 	}
-	var argvs []string
+	table := snapshot(t)
+	names := func(list []Entry) string {
+		var names []string
+		for _, e := range list {
+			names = append(names, e.Name)
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
 	p.sees("both jobs", func() bool {
-		list, err := OnTTY(p.tty)
-		if err != nil {
-			t.Fatal(err)
-		}
-		argvs = nil
-		for _, q := range list {
-			argvs = append(argvs, strings.Join(q.Argv[:min(len(q.Argv), 2)], " "))
-		}
-		return slices.Contains(argvs, "sleep 1001") && slices.Contains(argvs, "sleep 1002") && len(argvs) == 3
+		table = snapshot(t)
+		return names(table.Where(func(e Entry) bool { return e.PPID == p.shell })) == "sleep sleep"
 	})
-	if slices.Contains(argvs, "sleep 1003") {
-		t.Errorf("on the terminal: %q", argvs)
-	}
-	mine, err := InSession(p.shell)
-	if err != nil || len(mine) != 3 || slices.ContainsFunc(mine, func(q Process) bool { return q.PID == apart || q.SID != p.shell }) {
-		t.Errorf("in the shell's session: %+v (%v)", mine, err)
-	}
-	children, err := Children(p.shell)
+	shell, err := table.Of(p.shell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, q := range children {
-		names = append(names, strings.Join(q.Argv, " "))
-		if q.PPID != p.shell {
-			t.Errorf("child %+v", q)
+	for what, of := range map[string]func(Entry) bool{
+		"on its terminal": func(e Entry) bool { return e.TTY == shell.TTY },
+		"in its session":  func(e Entry) bool { return e.SID == p.shell },
+	} {
+		list := table.Where(of)
+		if names(list) != "bash sleep sleep" || slices.ContainsFunc(list, func(e Entry) bool { return e.PID == apart }) {
+			t.Errorf("%s: %+v", what, list)
 		}
-	}
-	if want := []string{"sleep 1001", "sleep 1002"}; !slices.Equal(names, want) {
-		t.Errorf("children: %q, want %q", names, want)
 	}
 }
 
@@ -266,7 +268,9 @@ func TestReadsFindsTheProgramThatWaitsForInput(t *testing.T) {
 	p.foreground("bash")
 	p.types("sleep 1000 | cat\r")
 	job := p.foreground("sleep")
-	p.sees("cat in the group", func() bool { children, _ := Children(p.shell); return len(children) == 2 })
+	p.sees("cat in the group", func() bool {
+		return len(snapshot(t).Where(func(e Entry) bool { return e.PPID == p.shell })) == 2
+	})
 	if reads, known := Reads(job, p.tty); reads || !known {
 		t.Errorf("a cat that reads a pipe: %v, known %v", reads, known)
 	}
@@ -364,10 +368,6 @@ func TestThisProcessKnowsItself(t *testing.T) {
 	if q.PID != os.Getpid() || q.PPID != os.Getppid() || q.PGID != syscall.Getpgrp() || q.Cwd != dir || !slices.Equal(q.Argv, os.Args) {
 		t.Errorf("got %+v", q)
 	}
-	children, err := Children(os.Getppid())
-	if err != nil || !slices.ContainsFunc(children, func(c Process) bool { return c.PID == q.PID }) {
-		t.Errorf("the parent's children are %+v (%v)", children, err)
-	}
 }
 
 func BenchmarkForeground(b *testing.B) {
@@ -391,12 +391,6 @@ func BenchmarkLookup(b *testing.B) {
 func BenchmarkName(b *testing.B) {
 	for b.Loop() {
 		_, _ = Name(os.Getpid())
-	}
-}
-
-func BenchmarkChildren(b *testing.B) {
-	for b.Loop() {
-		_, _ = Children(os.Getpid())
 	}
 }
 
@@ -424,12 +418,11 @@ func TestAProcessIsKnownByWhatItWasStartedWith(t *testing.T) {
 	if filepath.Base(path) == filepath.Base(os.Args[0]) || !filepath.IsAbs(path) || err != nil {
 		t.Errorf("its program: %q, %v", path, err)
 	}
-	found, err := WithVariable("PROCESS_TEST", value)
-	if err != nil || len(found) != 1 || found[0].PID != cmd.Process.Pid {
-		t.Errorf("got %+v, %v", found, err)
+	if got, known := Variable(cmd.Process.Pid, "PROCESS_TEST"); got != value || !known {
+		t.Errorf("its variable: %q, known %v", got, known)
 	}
-	if found, err := WithVariable("PROCESS_TEST", value+"0"); err != nil || len(found) != 0 {
-		t.Errorf("of another value: %+v, %v", found, err)
+	if got, known := Variable(cmd.Process.Pid, "PROCESS_TES"); got != "" || !known {
+		t.Errorf("another variable: %q, known %v", got, known)
 	}
 	if _, err := Executable(1 << 30); !errors.Is(err, ErrGone) {
 		t.Errorf("of no process: %v", err)

@@ -36,6 +36,17 @@ func (t *Table) Of(pid int) (Entry, error) {
 	return t.entries[i], nil
 }
 
+// Where returns the processes of which something is so, by rising number.
+func (t *Table) Where(so func(Entry) bool) []Entry {
+	var list []Entry
+	for _, e := range t.entries {
+		if so(e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // Ancestors returns the numbers of a process's parents, from its own up to the first process.
 func (t *Table) Ancestors(pid int) []int {
 	var chain []int
@@ -66,11 +77,6 @@ func (t *Table) Scope(shellPID int) ([]Entry, error) {
 			break
 		}
 	}
-	scope := []Entry{shell}
-	for _, e := range t.entries {
-		if in[e.PID] && e.PID != shell.PID {
-			scope = append(scope, e)
-		}
-	}
-	return scope, nil
+	others := t.Where(func(e Entry) bool { return in[e.PID] && e.PID != shell.PID })
+	return append([]Entry{shell}, others...), nil
 }

@@ -76,39 +76,6 @@ func (f *Fake) Lookup(pid int) (process.Process, error) {
 	return process.Process{}, fmt.Errorf("look up %d: %w", pid, process.ErrGone)
 }
 
-// OnTTY is process.OnTTY for the fake's sessions.
-func (f *Fake) OnTTY(tty string) ([]process.Process, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, s := range f.sessions {
-		if s.tty != tty || s.exit != nil {
-			continue
-		}
-		var list []process.Process
-		for _, p := range s.procs {
-			list = append(list, s.fact(p))
-		}
-		return list, nil
-	}
-	return nil, fmt.Errorf("processes of %s: %w", tty, process.ErrNoTTY)
-}
-
-// Children is process.Children for the fake's sessions.
-func (f *Fake) Children(pid int) ([]process.Process, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var list []process.Process
-	for _, id := range f.order {
-		s := f.sessions[id]
-		for _, p := range s.procs {
-			if p.ppid == pid {
-				list = append(list, s.fact(p))
-			}
-		}
-	}
-	return list, nil
-}
-
 // Flags is process.Flags for the fake's sessions.
 func (f *Fake) Flags(tty string) (process.TTY, error) {
 	f.mu.Lock()
