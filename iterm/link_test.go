@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -403,17 +405,36 @@ func TestCallsOfOneBurstShareAWrite(t *testing.T) { // ITERM-13
 }
 
 func TestManySlowSessionsAreNotLateTogether(t *testing.T) { // ITERM-80
-	s := newFakeServer(t, newWorld(3*together))
-	const each = time.Millisecond
-	s.delay = each
-	// All of them take longer than one deadline, each burst takes less.
-	c := s.client(Options{Deadline: 2 * together * each})
-	for range 20 { // on a busy machine a call may be late all the same: the next goes on from there
-		if list, err := c.Sessions(t.Context()); err == nil && len(list) == 3*together {
-			return
+	synctest.Test(t, func(t *testing.T) {
+		const each = time.Millisecond
+		s := &fakeServer{t: t, world: newWorld(3 * together), delay: each}
+		// All of them take longer than one deadline, each burst takes less.
+		const deadline = 2 * together * each
+		c := New(Options{Name: "iterm2", Deadline: deadline, Dial: func(context.Context) (net.Conn, error) {
+			near, far := net.Pipe()
+			s.running.Go(func() { s.serve(far) })
+			return near, nil
+		}})
+		var asked atomic.Int32
+		s.handle = func(_ *fakeConn, m *api.ClientOriginatedMessage) bool {
+			if m.GetVariableRequest().GetSessionId() != "" && asked.Add(1) == together+10 { // one that takes too long
+				time.Sleep(2 * deadline)
+			}
+			return false
 		}
-	}
-	t.Error("they were never listed")
+		_, err := c.Sessions(t.Context())
+		wantCode(t, err, fault.Deadline)
+		time.Sleep(2 * deadline) // the rest of that burst is answered, too late
+		before := asked.Load()
+		if list, err := c.Sessions(t.Context()); err != nil || len(list) != 3*together {
+			t.Errorf("got %d sessions, %v", len(list), err)
+		}
+		if got := asked.Load() - before; got != 2*together-9 {
+			t.Errorf("%d sessions were asked again, of which %d were not known", got, 2*together-9)
+		}
+		_ = c.Disconnect()
+		s.running.Wait()
+	})
 }
 
 func TestConcurrentCallsKeepTheirOwnAnswers(t *testing.T) { // ITERM-4
