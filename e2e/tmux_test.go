@@ -131,7 +131,7 @@ func TestAnIdlePaneOfBeforeTakesOneEnter(t *testing.T) { // TMUX-32
 	c := serve(t, h, "--backend", "tmux")
 	s := c.at(h, "bash", c.sessions()[1].ID)
 	f := c.try("run_command", with(s, map[string]any{"command": "true"}), nil)
-	if f == nil || f.Code != "no_integration" || !strings.Contains(f.Hint, "press enter") {
+	if f == nil || f.Code != "prompt_unverified" || !strings.Contains(f.Hint, "press enter") {
 		t.Errorf("at a prompt of before: %+v", f)
 	}
 	s.keys("enter")

@@ -107,7 +107,7 @@ func TestTheGateFollowsASessionThatEndsOrGoesAway(t *testing.T) { // RUN-4, RUN-
 		{"ends", func(f *terminaltest.Fake, id terminal.ID) { f.End(id, terminal.Exit{Signal: "SIGKILL"}) }, fault.SessionEnded, "SIGKILL"},
 		{"goes away", func(f *terminaltest.Fake, id terminal.ID) { f.Disconnect() }, fault.BackendUnavailable, ""},
 		{"is mute", func(f *terminaltest.Fake, id terminal.ID) { f.PretendFlags(id, &process.TTY{}) }, fault.NoIntegration, "no prompt marks"},
-		{"never starts", func(f *terminaltest.Fake, id terminal.ID) {}, fault.NotReady, "no prompt yet"},
+		{"never starts", func(f *terminaltest.Fake, id terminal.ID) {}, fault.NotReady, "no prompt since"},
 	} {
 		synctestRun(t, func(t *testing.T) {
 			f := terminaltest.NewFake(t, terminaltest.Options{Start: time.Hour})
@@ -127,6 +127,23 @@ func TestTheGateFollowsASessionThatEndsOrGoesAway(t *testing.T) { // RUN-4, RUN-
 			f.Shutdown()
 		})
 	}
+}
+
+func TestAPromptOfBeforeIsAskedFor(t *testing.T) { // GATE-12
+	synctestRun(t, func(t *testing.T) {
+		f := terminaltest.NewFake(t, terminaltest.Options{Name: "tmux", Start: time.Hour})
+		p, _ := New(Options{Backends: []terminal.Backend{f}, Processes: fakeProcesses{f: f}})
+		s, err := f.Open(t.Context(), terminal.OpenSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.PretendFlags(s.ID, &process.TTY{}) // as a shell does that shows a prompt which nobody told of
+		_, err = p.Run(t.Context(), RunRequest{SessionID: string(s.ID), Command: "true", Timeout: 10 * time.Second})
+		if !errors.Is(err, fault.Unverified) || !strings.Contains(fault.HintOf(err), "press enter") || len(f.Sent(s.ID)) != 0 {
+			t.Errorf("got %v (%s), and sent %q", err, fault.HintOf(err), f.Sent(s.ID))
+		}
+		f.Shutdown()
+	})
 }
 
 func TestAWaitEndsWhenTheTerminalGoesAway(t *testing.T) { // WAIT-9

@@ -108,7 +108,13 @@ func judgeNoPrompt(f facts, is func(ReadyState, string) Readiness) Readiness {
 	case f.reads == terminal.Yes && f.canonical != terminal.No:
 		return is(WaitingInput, f.program()+" reads before the first prompt")
 	}
-	return is(Starting, "the shell has shown no prompt yet")
+	switch {
+	case f.front == frontShell && f.canonical == terminal.No:
+		return is(Unverified, "the shell seems to read a line, but termpilot has seen no prompt since it first looked: if the line is empty, Enter brings one")
+	case f.front == frontShell, f.front == frontUnknown:
+		return is(Starting, "the shell has shown no prompt since termpilot first looked")
+	}
+	return is(Starting, f.program()+" runs, and the shell has shown no prompt since termpilot first looked")
 }
 
 func judgeRunning(f facts, is func(ReadyState, string) Readiness, inFront bool) Readiness {

@@ -63,9 +63,11 @@ func TestGateSaysWhatASessionDoes(t *testing.T) {
 		{"a session for an editor", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), full, in(frontShell, "vim")}, FullScreen, "tty", "vim"},              // GATE-8
 		{"a session for a shell", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), in(frontShell, "fish")}, NoIntegration, "foreground tty", "no prompt"}, // GATE-6
 		{"a REPL of its own", terminal.MarksNone, []func(*facts){state(terminal.NoPrompt), in(frontOther, "python3")}, WaitingInput, "tty", "python3"},
-		{"starting", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked}, Starting, "foreground", ""},                  // GATE-7
-		{"start-up asks", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked, reads}, WaitingInput, "foreground", ""},  // GATE-7
-		{"sleep runs", nonce, []func(*facts){state(terminal.Running), cooked, in(frontOther, "sleep")}, BusyState, "marks nonce", "sleep"}, // GATE-8
+		{"starting", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked}, Starting, "foreground", "first looked"},                                           // GATE-7
+		{"a program of its start-up, or of before", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked, in(frontOther, "make")}, Starting, "", "make runs"}, // GATE-7
+		{"a line is read, and no prompt was seen", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt)}, Unverified, "foreground tty", "Enter"},                      // GATE-12
+		{"start-up asks", terminal.MarksUnknown, []func(*facts){state(terminal.NoPrompt), cooked, reads}, WaitingInput, "foreground", ""},                                       // GATE-7
+		{"sleep runs", nonce, []func(*facts){state(terminal.Running), cooked, in(frontOther, "sleep")}, BusyState, "marks nonce", "sleep"},                                      // GATE-8
 		{"cat reads", nonce, []func(*facts){state(terminal.Running), cooked, reads, in(frontOther, "cat")}, WaitingInput, "marks nonce", "cat"},
 		{"python reads", nonce, []func(*facts){state(terminal.Running), in(frontOther, "python3")}, WaitingInput, "marks nonce tty", "python3"},
 		{"shell without marks inside", nonce, []func(*facts){state(terminal.Running), in(frontNested, "sh")}, WaitingInput, "marks nonce foreground: sh tty", "marks"},

@@ -92,9 +92,12 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 			}
 			began = time.Now()
 			continue
-		case r.State == Starting:
+		case r.State == Starting, r.State == Unverified && g.prompt.State == terminal.NoPrompt:
 			if g.mute() && waited >= mutePatience {
-				return r, g.refuse(op, readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...))
+				if g.t.backend.Name() == "host" { // which has seen the shell from its start
+					r = readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...)
+				}
+				return r, g.refuse(op, r)
 			}
 		case r.State == BusyState && g.prompt.State == terminal.Running,
 			r.State == FullScreen, r.State == EndedState:
@@ -126,12 +129,10 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 func (g *gate) refuse(op string, r Readiness) error {
 	e := refusal(op, g.t.id(), r)
 	switch {
-	case r.State != NoIntegration:
-	case g.t.backend.Name() == "host":
+	case r.State == NoIntegration && g.t.backend.Name() == "host":
 		e.Hint = "open a session with profile bash, zsh or fish, or use send_text and read_terminal"
-	case g.prompt.State == terminal.NoPrompt && g.t.session.Marks == terminal.MarksUnknown:
-		// It may have shown its prompt before this server was there to see it.
-		e.Hint = "if its command line is empty, press enter in it once with send_keys and try again; otherwise " + e.Hint
+	case r.State == Unverified && g.prompt.State == terminal.NoPrompt:
+		e.Hint = "if its command line is empty, press enter there once with send_keys, and call again; if no prompt is seen then, run `termpilot shell install` once and open a new shell"
 	}
 	if one, ok := g.p.runs.last(g.t.id()); ok && one.ID != g.run && r.State == BusyState && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID {
 		e.Detail += " (" + one.ID + ")"
