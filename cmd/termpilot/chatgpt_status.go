@@ -103,7 +103,7 @@ func (a *app) tunnelDoctorCommand() *cobra.Command {
 				return err
 			}
 			defer d.close()
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, alias, sources)))
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, alias, sources, false)))
 		},
 	}
 	s.flags(cmd)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"termpilot/doctor"
@@ -12,13 +13,15 @@ import (
 	"termpilot/host"
 	"termpilot/iterm"
 	"termpilot/pilot"
+	"termpilot/terminal"
 	"termpilot/tmux"
 	"termpilot/tunnel"
 )
 
 // checks are the questions about this installation's health, layer by layer from
-// ChatGPT's side to the shells. None of them starts or changes anything.
-func (d *deck) checks(getenv func(string) string, alias string, sources tunnel.Sources) []doctor.Check {
+// ChatGPT's side to the shells. None of them starts or changes anything. With ask
+// macOS may ask its user whether this program may control iTerm2.
+func (d *deck) checks(getenv func(string) string, alias string, sources tunnel.Sources, ask bool) []doctor.Check {
 	place := tunnel.Place{Home: d.where.Home, Sockets: d.where.Folder}
 	list := append(tunnel.Checks(place, alias, sources), []doctor.Check{
 		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(d.where.Home) }},
@@ -27,29 +30,40 @@ func (d *deck) checks(getenv func(string) string, alias string, sources tunnel.S
 	for _, b := range d.backends {
 		switch b := b.(type) {
 		case *iterm.Client:
-			list = append(list, b.Checks(false)...) // no dialog opens because somebody asked how things are
+			list = append(list, b.Checks(ask)...)
 		case *tmux.Backend:
 			list = append(list, b.Checks()...)
 		}
 	}
 	return append(list, []doctor.Check{
 		{ID: "shells.installed", Run: func(context.Context) doctor.Result { return checkShells(getenv) }},
-		{ID: "sessions.marks", Run: func(ctx context.Context) doctor.Result { return checkSessions(ctx, d.pilot) }},
+		{ID: "sessions.marks", Run: func(ctx context.Context) doctor.Result { return checkSessions(ctx, d.pilot, d.backends) }},
 	}...)
 }
 
 // checkSessions says in which sessions no command could be run for want of
-// prompt marks.
-func checkSessions(ctx context.Context, p *pilot.Pilot) doctor.Result {
-	listing, err := p.Sessions(ctx, "")
-	if err != nil {
-		return doctor.Result{State: doctor.Unknown, Summary: "the sessions could not be listed", Evidence: err.Error(), Next: fault.HintOf(err)}
+// prompt marks. Those of iTerm2 are left to iterm2.shells: listing them may open
+// a dialog, and nobody asked for one.
+func checkSessions(ctx context.Context, p *pilot.Pilot, backends []terminal.Backend) doctor.Result {
+	var names []string
+	for _, b := range backends {
+		if name := b.Name(); name != "iterm2" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if len(listing.Sessions) == 0 {
+	var sessions []pilot.SessionInfo
+	for _, name := range names {
+		listing, err := p.Sessions(ctx, name)
+		if err != nil {
+			return doctor.Result{State: doctor.Unknown, Summary: "the sessions could not be listed", Evidence: err.Error(), Next: fault.HintOf(err)}
+		}
+		sessions = append(sessions, listing.Sessions...)
+	}
+	if len(sessions) == 0 {
 		return doctor.Result{State: doctor.Skipped, Summary: "no session lives whose shell could be looked at"}
 	}
 	var without []string
-	for _, s := range listing.Sessions {
+	for _, s := range sessions {
 		if s.Readiness.State == pilot.NoIntegration {
 			without = append(without, s.SessionID+" ("+s.Readiness.Reason+")")
 		}
@@ -57,11 +71,11 @@ func checkSessions(ctx context.Context, p *pilot.Pilot) doctor.Result {
 	if len(without) == 0 {
 		return doctor.Result{
 			State: doctor.Pass, Summary: "no session's shell lacks prompt marks",
-			Evidence: plural(len(listing.Sessions), "session") + " looked at",
+			Evidence: plural(len(sessions), "session") + " looked at",
 		}
 	}
 	return doctor.Result{
-		State: doctor.Warn, Summary: fmt.Sprintf("%d of %s have no prompt marks, so that no command can be run there", len(without), plural(len(listing.Sessions), "session")),
+		State: doctor.Warn, Summary: fmt.Sprintf("%d of %s have no prompt marks, so that no command can be run there", len(without), plural(len(sessions), "session")),
 		Evidence: strings.Join(without, ", "), Next: "run termpilot shell install SHELL once, and open a new shell in them",
 	}
 }

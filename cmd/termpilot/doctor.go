@@ -12,12 +12,13 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	var s settings
+	var ask bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check every part, from the ground up, and say what to mend first",
 		Long: "Check every part, from the ground up, and say what to mend first.\n\n" +
 			"Nothing is started or changed. Exit codes: 0 nothing failed, 1 something did.",
-		Example: "  termpilot doctor\n  termpilot doctor --json",
+		Example: "  termpilot doctor\n  termpilot doctor --ask\n  termpilot doctor --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.deck(s)
@@ -29,10 +30,11 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.DefaultAlias, sources)))
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.DefaultAlias, sources, ask)))
 		},
 	}
 	s.flags(cmd)
+	cmd.Flags().BoolVar(&ask, "ask", false, "try iTerm2 as far as macOS asks you to allow it, which may open a dialog")
 	return a.withJSON(cmd)
 }
 

@@ -122,7 +122,7 @@ func (a *app) deck(s settings) (*deck, error) {
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
 		Closer:   d.closer,
-		Checks:   d.checks(a.getenv, tunnel.DefaultAlias, sources),
+		Checks:   d.checks(a.getenv, tunnel.DefaultAlias, sources, false),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
 		Text:     s.text,
