@@ -16,6 +16,9 @@ type Entry struct {
 // Table is every process at one moment. It costs one reading of all, however
 // many questions are then asked of it.
 type Table struct {
+	// Hides says that the system keeps other users' processes from us (hidepid of
+	// Linux's /proc): what is not in the table may run all the same.
+	Hides   bool
 	entries []Entry // by rising number
 }
 
@@ -69,7 +72,7 @@ func (t *Table) Scope(shellPID int) ([]Entry, error) {
 	for {
 		before := len(in)
 		for _, e := range t.entries {
-			if in[e.PPID] || e.SID == shell.SID || shell.TTY != 0 && e.TTY == shell.TTY {
+			if in[e.PPID] || shell.SID != 0 && e.SID == shell.SID || shell.TTY != 0 && e.TTY == shell.TTY {
 				in[e.PID] = true
 			}
 		}

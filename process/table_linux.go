@@ -2,8 +2,10 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,11 +20,12 @@ func Snapshot() (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	t := &Table{entries: make([]Entry, 0, len(pids))}
+	t := &Table{entries: make([]Entry, 0, len(pids)), Hides: !slices.Contains(pids, 1)}
 	for _, pid := range pids {
 		s, err := readStat(pid)
-		if err != nil {
-			continue // it ended meanwhile
+		if err != nil { // it ended meanwhile, or may not be looked at
+			t.Hides = t.Hides || !errors.Is(err, ErrGone)
+			continue
 		}
 		t.entries = append(t.entries, Entry{
 			Process:    Process{PID: s.pid, PPID: s.ppid, PGID: s.pgid, SID: s.sid, Name: s.name, Start: s.started(boot), State: s.stateName()},

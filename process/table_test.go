@@ -103,3 +103,14 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	}
 }
+
+func TestAWholeTableHidesNothing(t *testing.T) {
+	_, err := os.Stat("/proc/1/stat")
+	table, snapErr := Snapshot()
+	if snapErr != nil {
+		t.Fatal(snapErr)
+	}
+	if _, ofErr := table.Of(1); err == nil && (table.Hides || ofErr != nil) {
+		t.Errorf("hides %v, the first process: %v", table.Hides, ofErr)
+	}
+}
