@@ -15,10 +15,12 @@ type verdict struct {
 	census   census
 	chats    []Chat
 	agents   []process.Entry // the processes of the chats, in their order
+	wrappers []int           // processes that do nothing but start another one and wait for it
 	state    Activity
 	reason   string
 	evidence []string
 	code     string // what keeps it from being closed, whatever force says; "" when nothing does
+	over     bool   // it ended with its last program
 }
 
 // judge says what a session does, from the gate's verdict on its prompt, the
@@ -64,6 +66,9 @@ func (v *verdict) activity() (Activity, string) {
 		if !v.census.known {
 			return Unknown, "its processes are not of this machine, or could not be read"
 		}
+		if v.census.hides {
+			return Unknown, "the system hides processes of other users, which may run in it"
+		}
 		return Idle, "an empty prompt, and nothing runs behind it"
 	case pilot.BusyState, pilot.FullScreen:
 		return Busy, r.Reason
@@ -92,13 +97,37 @@ func (v *verdict) chatActivity() (Activity, string) {
 			return Busy, programName(e.Name) + " runs beside " + v.chats[0].CLI
 		}
 	}
+	if front, why := v.shellActivity(); rank[front] > rank[worst] {
+		return front, why
+	}
 	return worst, reason
 }
 
-// isAgents reports whether a process is an agent, one that started it, or one of its own.
+// shellActivity is that of the shell in whose background all agents are: somebody
+// may have typed at its prompt. With an agent in front it is idle.
+func (v *verdict) shellActivity() (Activity, string) {
+	for _, e := range v.census.work {
+		if v.isAgents(e) && e.PGID == e.Foreground {
+			return Idle, ""
+		}
+	}
+	r := v.seen.Readiness
+	switch r.State {
+	case pilot.Ready:
+		return Idle, r.Reason
+	case pilot.WaitingInput, pilot.Password, pilot.TypedText, pilot.Continuation:
+		return Waiting, r.Reason
+	case pilot.BusyState, pilot.FullScreen:
+		return Busy, r.Reason
+	}
+	return Unknown, r.Reason
+}
+
+// isAgents reports whether a process is an agent, one of its own, or one that
+// only waits for it. What else started an agent, as a script does, goes on after it.
 func (v *verdict) isAgents(e process.Entry) bool {
 	return slices.ContainsFunc(v.agents, func(a process.Entry) bool {
-		return e.PID == a.PID || v.under(e, a.PID) || v.under(a, e.PID)
+		return e.PID == a.PID || v.under(e, a.PID) || slices.Contains(v.wrappers, e.PID) && v.under(a, e.PID)
 	})
 }
 

@@ -13,8 +13,11 @@ import (
 // census is who runs in a session.
 type census struct {
 	known    bool            // its processes are of this machine and could be read
+	hides    bool            // the system keeps other users' processes from us
 	shell    process.Entry   // what the terminal started
+	reader   process.Entry   // what reads the command line: shell, or the one that login(1) started
 	work     []process.Entry // on the terminal, and neither its shell nor what only helps that
+	helpers  []process.Entry
 	detached []process.Entry // descendants that left the terminal: a close does not reach them
 	self     bool            // termpilot's caller or one of its parents is in it
 }
@@ -32,53 +35,85 @@ func (c *Closer) take(table *process.Table, s pilot.Seen) census {
 		return census{}
 	}
 	own := table.Ancestors(os.Getpid())
-	n := census{known: true, shell: scope[0]}
-	if slices.Contains(own, n.shell.PID) {
-		n.self = true
-	}
-	var login process.Entry
-	if n.shell.Name == "login" { // login(1) starts the shell and waits for it
+	n := census{known: true, hides: table.Hides, shell: scope[0], reader: scope[0]}
+	n.self = slices.Contains(own, n.shell.PID)
+	switch {
+	case n.shell.Name == "login": // login(1) starts the shell and waits for it
 		for _, e := range scope[1:] {
-			if e.PPID == n.shell.PID {
-				login = e
+			if e.PPID == n.shell.PID && isShell(e.Name) {
+				n.reader = e
 				break
 			}
 		}
+	case !isShell(n.shell.Name): // the session was opened for a program, or its shell was replaced by one
+		n.work = append(n.work, n.shell)
 	}
 	for _, e := range scope[1:] {
 		switch {
 		case slices.Contains(own, e.PID):
 			n.self = true
-		case e.State == process.Zombie, e.PID == login.PID && isShell(e.Name):
-		case e.SID != n.shell.SID && (n.shell.TTY == 0 || e.TTY != n.shell.TTY):
+		case e.State == process.Zombie, e.PID == n.reader.PID:
+		case n.left(e):
 			n.detached = append(n.detached, e)
-		case n.helps(e, login.PID):
+		case n.helps(e):
+			n.helpers = append(n.helpers, e)
 		default:
 			n.work = append(n.work, e)
 		}
 	}
+	for i := 0; i < len(n.work); {
+		if e := n.work[i]; c.serves(e, n, scope, s.TTY) {
+			n.work, n.helpers = slices.Delete(n.work, i, i+1), append(n.helpers, e)
+			i = 0 // it may have been what kept another one
+			continue
+		}
+		i++
+	}
 	return n
+}
+
+// left reports whether a process has left the session's terminal.
+func (n census) left(e process.Entry) bool {
+	return e.SID != n.shell.SID && (n.shell.TTY == 0 || e.TTY != n.shell.TTY)
 }
 
 // helps reports whether a process only serves the shell: a prompt's helper, or
 // termpilot's own in the background. The foreground is never a helper's.
-func (n census) helps(e process.Entry, login int) bool {
-	if e.PGID == e.Foreground && e.PGID != n.shell.PGID {
+func (n census) helps(e process.Entry) bool {
+	if n.inFront(e) {
 		return false
 	}
-	name := strings.ToLower(filepath.Base(strings.TrimPrefix(e.Name, "-")))
+	name := strings.ToLower(programName(e.Name))
 	if slices.ContainsFunc(helpers, func(helper string) bool { return strings.HasPrefix(name, helper) }) {
 		return true
 	}
-	parent := e.PPID == n.shell.PID || e.PPID == login
-	return name == "termpilot" && !parent
+	return name == "termpilot" && e.PPID != n.shell.PID && e.PPID != n.reader.PID
 }
 
-// isShell reports whether a program is one that reads commands at a prompt.
-func isShell(name string) bool {
-	name = strings.TrimPrefix(name, "-")
-	return slices.Contains([]string{"bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "tcsh", "csh", "nu", "xonsh", "pwsh", "elvish"}, name)
+// inFront reports whether a process is in the foreground and not with the shell.
+func (n census) inFront(e process.Entry) bool {
+	return e.PGID == e.Foreground && e.PGID != n.shell.PGID && e.PGID != n.reader.PGID
 }
+
+// serves reports whether a process is a worker that the shell keeps for its
+// prompt, as powerlevel10k does: a copy of the shell in the background, which
+// nothing in the session waits for, without the terminal among its files, and
+// with no work below it. A job that a person left so has the terminal open.
+func (c *Closer) serves(e process.Entry, n census, scope []process.Entry, tty string) bool {
+	if tty == "" || e.PID == n.shell.PID || !isShell(n.reader.Name) || programName(e.Name) != programName(n.reader.Name) || n.inFront(e) || e.State == process.Stopped {
+		return false
+	}
+	if slices.ContainsFunc(scope, func(p process.Entry) bool { return p.PID == e.PPID }) {
+		return false
+	}
+	if slices.ContainsFunc(n.work, func(p process.Entry) bool { return p.PPID == e.PID }) {
+		return false
+	}
+	files, err := c.machine.OpenFiles(e.PID)
+	return err == nil && !slices.Contains(files, tty)
+}
+
+func isShell(name string) bool { return pilot.IsShell(programName(name)) }
 
 // programs names processes, and nothing that they were told.
 func (n census) programs(list []process.Entry) []Program {
@@ -88,7 +123,7 @@ func (n census) programs(list []process.Entry) []Program {
 		switch {
 		case e.State == process.Stopped:
 			p.State = "stopped"
-		case e.SID != n.shell.SID && (n.shell.TTY == 0 || e.TTY != n.shell.TTY):
+		case n.left(e):
 			p.State = "detached"
 		case e.PGID == e.Foreground:
 			p.State = "foreground"
@@ -102,16 +137,13 @@ func programName(name string) string {
 	return pilotLine(strings.TrimPrefix(filepath.Base(name), "-"), 64)
 }
 
-// same reports whether two counts are of the same processes, but for such as have
-// ended by themselves.
+// grew reports whether anything runs that was not counted before. Such as have
+// ended by themselves do not count.
 func (n census) grew(before census) bool {
 	if n.known != before.known || n.known && (n.shell.PID != before.shell.PID || !n.shell.Start.Equal(before.shell.Start)) {
 		return true
 	}
-	for _, e := range n.work {
-		if !slices.ContainsFunc(before.work, func(old process.Entry) bool { return old.PID == e.PID && old.Start.Equal(e.Start) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.work, func(e process.Entry) bool {
+		return !slices.ContainsFunc(before.work, func(old process.Entry) bool { return old.PID == e.PID && old.Start.Equal(e.Start) })
+	})
 }

@@ -78,13 +78,34 @@ var agents = []agent{
 // runners are programs that run an agent's script.
 var runners = []string{"node", "nodejs", "bun", "deno", "MainThread"}
 
+// versionName is how a program's file is called that an installer keeps by version.
+var versionName = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+`)
+
+// waiters are programs that start another one and only wait for it. The names of
+// npm's and its like begin with the word.
+var waiters = []string{"npm", "npx", "pnpm", "yarn", "bunx", "sudo", "doas", "env", "nice", "time", "script", "caffeinate", "direnv", "mise"}
+
+// waits reports whether a process does nothing after what it started has ended: a
+// runner of scripts, a waiter, or a shell that was given one simple command.
+func waits(p process.Process) bool {
+	name := programName(p.Name)
+	first, _, _ := strings.Cut(name, " ")
+	if slices.Contains(waiters, first) || slices.Contains(runners, first) {
+		return true
+	}
+	return isShell(name) && len(p.Argv) > 2 && p.Argv[1] == "-c" && !strings.ContainsAny(p.Argv[2], ";&|\n")
+}
+
 // recognise returns the agent that a process is, told by its program's name or
 // by the script that a runner runs.
 func recognise(p process.Process) (agent, bool) {
 	name := strings.TrimPrefix(filepath.Base(p.Name), "-")
 	if len(p.Argv) > 0 {
-		if whole := filepath.Base(p.Argv[0]); strings.HasPrefix(whole, name) {
+		whole := filepath.Base(p.Argv[0])
+		if strings.HasPrefix(whole, name) || versionName.MatchString(name) && !versionName.MatchString(whole) {
 			name = whole
+		} else if versionName.MatchString(name) {
+			name = filepath.Base(filepath.Dir(filepath.Dir(p.Argv[0]))) // …/claude/versions/2.1.197
 		}
 	}
 	for _, a := range agents {
@@ -137,35 +158,44 @@ func (l look) folder(variable, below string) string {
 	return filepath.Join(home, below)
 }
 
-// findChats finds the agents among a session's processes, and their chats. Of an
-// agent that was started by another process of the same kind, as by a wrapper,
-// the last one counts.
+// candidate is a process that is an agent by its name, and the chat that it holds.
+type candidate struct {
+	entry process.Entry
+	chat  Chat
+}
+
+// findChats finds the agents among a session's processes, and their chats.
 func (c *Closer) findChats(v *verdict, table *process.Table) {
-	type candidate struct {
-		agent agent
-		entry process.Entry
-		full  process.Process
-	}
 	var found []candidate
+	home, _ := os.UserHomeDir() // "" finds nothing
 	for _, e := range v.census.work {
 		full, err := c.machine.Lookup(e.PID)
 		if err != nil || !full.Start.Equal(e.Start) {
 			continue
 		}
 		if a, ok := recognise(full); ok {
-			found = append(found, candidate{a, e, full})
+			found = append(found, candidate{e, c.chatOf(string(v.seen.ID), look{agent: a, process: full, machine: c.machine, home: home})})
+		} else if waits(full) {
+			v.wrappers = append(v.wrappers, e.PID)
 		}
 	}
-	home, _ := os.UserHomeDir() // "" finds nothing
 	for _, one := range found {
-		wraps := slices.ContainsFunc(found, func(other candidate) bool {
-			return other.agent.cli == one.agent.cli && other.entry.PID != one.entry.PID && slices.Contains(table.Ancestors(other.entry.PID), one.entry.PID)
-		})
-		if wraps {
-			continue
+		wraps, own := false, false
+		for _, other := range found {
+			if other.entry.PID == one.entry.PID || other.chat.CLI != one.chat.CLI {
+				continue
+			}
+			wraps = wraps || !one.chat.Verified && other.entry.PGID == one.entry.PGID && slices.Contains(table.Ancestors(other.entry.PID), one.entry.PID)
+			own = own || other.chat.Verified && !one.chat.Verified && slices.Contains(table.Ancestors(one.entry.PID), other.entry.PID)
 		}
-		v.agents = append(v.agents, one.entry)
-		v.chats = append(v.chats, c.chatOf(string(v.seen.ID), look{agent: one.agent, process: one.full, machine: c.machine, home: home}))
+		switch {
+		case wraps: // it started the one that holds the chat
+			v.wrappers = append(v.wrappers, one.entry.PID)
+		case own: // a helper that the agent started under its own name
+		default:
+			v.agents = append(v.agents, one.entry)
+			v.chats = append(v.chats, one.chat)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -138,31 +139,36 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 }
 
 func TestAnIdleAgentIsAskedToEndAndOneThatDoesNotKeepsItsSession(t *testing.T) { // CLOSE-17, CLOSE-24, CLOSE-33
-	for _, stubborn := range []bool{false, true} {
-		w := newWorld(t)
-		s := w.add("s1", "t1", "w1")
-		wrapper := w.start(s, "node", true)
-		w.argv[wrapper.PID] = []string{"node", "/x/@openai/codex/bin/codex.js"}
-		e := w.start(s, "codex", true)
-		s.procs[2].PPID, s.procs[2].PGID = wrapper.PID, wrapper.PID
-		w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock"}
-		w.stubborn[e.PID] = stubborn
-		res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"})
-		for _, effect := range w.effects() {
-			if strings.Contains(effect, "kill") || strings.HasPrefix(effect, "signal "+strconv.Itoa(wrapper.PID)) {
-				t.Errorf("%s", effect)
+	synctest.Test(t, func(t *testing.T) {
+		for _, stubborn := range []bool{false, true} {
+			w := newWorld(t)
+			s := w.add("s1", "t1", "w1")
+			wrapper := w.start(s, "node", true)
+			w.argv[wrapper.PID] = []string{"node", "/x/@openai/codex/bin/codex.js"}
+			e := w.start(s, "codex", true)
+			s.procs[2].PPID, s.procs[2].PGID = wrapper.PID, wrapper.PID
+			for i := range s.procs {
+				s.procs[i].Foreground = wrapper.PID
+			}
+			w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock"}
+			w.stubborn[e.PID] = stubborn
+			res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"})
+			for _, effect := range w.effects() {
+				if strings.Contains(effect, "kill") || strings.HasPrefix(effect, "signal "+strconv.Itoa(wrapper.PID)) {
+					t.Errorf("%s", effect)
+				}
+			}
+			if stubborn {
+				if res.Status != Refused || res.Code != codeExit || w.find("s1") == nil || res.Failed[0].Exit != failed {
+					t.Errorf("stubborn: got %+v", res)
+				}
+				continue
+			}
+			if res.Status != Closed || res.Closed[0].Exit != exited || res.Closed[0].Interruption != notNeeded {
+				t.Errorf("got %+v %v", res, w.effects())
 			}
 		}
-		if stubborn {
-			if res.Status != Refused || res.Code != codeExit || w.find("s1") == nil || res.Failed[0].Exit != failed {
-				t.Errorf("stubborn: got %+v", res)
-			}
-			continue
-		}
-		if res.Status != Closed || res.Closed[0].Exit != exited || res.Closed[0].Interruption != notNeeded {
-			t.Errorf("got %+v %v", res, w.effects())
-		}
-	}
+	})
 }
 
 func TestInspectionTellsNothingThatProgramsWereTold(t *testing.T) { // CLOSE-18

@@ -15,7 +15,7 @@ import (
 type Pilot interface {
 	See(ctx context.Context) (all []pilot.Seen, complete bool)
 	SeeOne(ctx context.Context, op string, id terminal.ID) (pilot.Seen, error)
-	Gone(ctx context.Context, on terminal.Backend, id terminal.ID) (bool, error)
+	Listed(ctx context.Context, on terminal.Backend) (ids map[terminal.ID]bool, running bool, err error)
 	MayChange(op string) error
 	Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error)
 	Open(ctx context.Context, req pilot.OpenRequest) (pilot.Opened, error)

@@ -3,7 +3,6 @@ package closing
 import (
 	"context"
 	"fmt"
-	"slices"
 	"syscall"
 	"time"
 
@@ -11,33 +10,44 @@ import (
 )
 
 // endAgents asks the coding agents of a session to end, one after the other, and
-// returns when all are gone. SIGTERM is how each of them is told to save and
+// reports whether all are gone. SIGTERM is how each of them is told to save and
 // leave; then SIGHUP, as when a terminal is closed; SIGKILL never.
-func (r *running) endAgents(ctx context.Context, item *Item, v verdict) bool {
-	for i, agent := range v.agents {
-		if v.chats[i].State == Busy || v.chats[i].State == Waiting {
+func (r *running) endAgents(ctx context.Context, i int) bool {
+	item, v := r.item(i), r.verdicts[i]
+	for k, agent := range v.agents {
+		if v.chats[k].State == Busy || v.chats[k].State == Waiting {
 			item.Interruption = unknown // until it is known what became of it
 		}
 		item.Exit = unknown
 		if !r.write() { // on record before the effect
-			item.Closure, item.Code, item.Reason = failed, codeReceipt, r.reason
+			item.fail(codeReceipt, r.reason)
 			return false
 		}
 		left := []process.Entry{agent}
+		var refused error
 		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
-			if left = r.signal(ctx, left, signal, askPatience); len(left) == 0 {
+			if left, refused = r.signal(ctx, left, signal, askPatience); len(left) == 0 {
 				break
 			}
 		}
-		if len(left) > 0 {
-			item.Exit, item.Closure, item.Code = failed, failed, codeExit
-			item.Reason = fmt.Sprintf("%s (process %d) was asked to end and has not", v.chats[i].CLI, agent.PID)
-			return false
+		name := fmt.Sprintf("%s (process %d)", v.chats[k].CLI, agent.PID)
+		switch {
+		case len(left) == 0:
+			item.Exit = exited
+			if item.Interruption == unknown {
+				item.Interruption = interrupted
+			}
+			continue
+		case refused != nil:
+			item.Exit = failed
+			item.fail(codeExit, name+" may not be asked to end: "+refused.Error())
+		case ctx.Err() != nil:
+			item.fail(codeTime, "the time was over before "+name+" had ended")
+		default:
+			item.Exit = failed
+			item.fail(codeExit, name+" was asked to end and has not")
 		}
-		item.Exit = exited
-		if item.Interruption == unknown {
-			item.Interruption = interrupted
-		}
+		return false
 	}
 	return true
 }
@@ -45,7 +55,8 @@ func (r *running) endAgents(ctx context.Context, item *Item, v verdict) bool {
 // interrupt ends, when force allows it, what else is at work on the terminal: an
 // interrupt for the foreground, then a request to end for all, then the close
 // itself hangs up. What is stopped is woken, so that it can act on it.
-func (r *running) interrupt(ctx context.Context, item *Item, v verdict) bool {
+func (r *running) interrupt(ctx context.Context, i int) bool {
+	item, v := r.item(i), r.verdicts[i]
 	var work, front []process.Entry
 	for _, e := range v.census.work {
 		if v.isAgents(e) {
@@ -56,51 +67,54 @@ func (r *running) interrupt(ctx context.Context, item *Item, v verdict) bool {
 			front = append(front, e)
 		}
 	}
-	if len(work) == 0 {
+	if work = r.alive(work); len(work) == 0 {
 		return true
 	}
 	if !r.req.Force { // plan and the second look let nothing of this kind pass
-		item.Closure, item.Code, item.Reason = failed, codeBusy, describe(work)+" runs"
+		item.fail(codeBusy, describe(work)+" runs")
 		return false
 	}
 	item.Interruption = unknown
+	if item.Exit == notAttempted {
+		item.Exit = unknown
+	}
 	if !r.write() {
-		item.Closure, item.Code, item.Reason = failed, codeReceipt, r.reason
+		item.fail(codeReceipt, r.reason)
 		return false
 	}
-	r.signal(ctx, front, syscall.SIGINT, breakPatience)
-	left := r.signal(ctx, work, syscall.SIGTERM, termPatience)
-	item.Interruption = interrupted
-	item.Exit = exited
-	if len(left) > 0 { // the close hangs up on it, and names it if it survives that
+	_, _ = r.signal(ctx, front, syscall.SIGINT, breakPatience)          // whether it may be sent, the next one tells
+	left, refused := r.signal(ctx, work, syscall.SIGTERM, termPatience) // what is left the close hangs up on, and names if it survives that
+	item.Interruption, item.Exit = interrupted, exited
+	if len(left) > 0 {
 		item.Exit = unknown
+	}
+	if refused != nil && len(left) == len(work) {
+		item.Interruption = unknown
 	}
 	return true
 }
 
 // signal sends a signal to each process that is still the one that was counted,
-// and returns those that have not ended within patience.
-func (r *running) signal(ctx context.Context, list []process.Entry, signal syscall.Signal, patience time.Duration) (left []process.Entry) {
+// and returns those that have not ended within patience, and why one of them could
+// not be sent it.
+func (r *running) signal(ctx context.Context, list []process.Entry, signal syscall.Signal, patience time.Duration) (left []process.Entry, refused error) {
 	left = r.alive(list)
 	if len(left) == 0 || ctx.Err() != nil {
-		return left
+		return left, nil
 	}
 	for _, e := range left {
-		if err := r.c.machine.Signal(e.PID, e.Start, signal); err == nil && e.State == process.Stopped {
-			_ = r.c.machine.Signal(e.PID, e.Start, syscall.SIGCONT) // it acts on the signal only when it runs
+		err := r.c.machine.Signal(e.PID, e.Start, signal)
+		if err == nil && e.State == process.Stopped {
+			err = r.c.machine.Signal(e.PID, e.Start, syscall.SIGCONT) // it acts on the signal only when it runs
+		}
+		if err != nil && len(r.alive([]process.Entry{e})) > 0 {
+			refused = err
 		}
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(glance) { // the end of another's process comes without an event
+	for end := time.Now().Add(patience); refused == nil && time.Now().Before(end); time.Sleep(glance) { // the end of another's process comes without an event
 		if left = r.alive(left); len(left) == 0 || ctx.Err() != nil {
 			break
 		}
 	}
-	return left
-}
-
-func (r *running) alive(list []process.Entry) []process.Entry {
-	return slices.DeleteFunc(slices.Clone(list), func(e process.Entry) bool {
-		p, err := r.c.machine.Lookup(e.PID)
-		return err != nil || !p.Start.Equal(e.Start) || p.State == process.Zombie
-	})
+	return left, refused
 }

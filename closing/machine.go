@@ -19,13 +19,18 @@ func (machine) OpenFiles(pid int) ([]string, error)       { return process.OpenF
 func (machine) Variable(pid int, n string) (string, bool) { return process.Variable(pid, n) }
 func (machine) Ticks(pid int) (uint64, error)             { return process.Ticks(pid) }
 
-// Signal signals a process that is provably still the same. Between the look and
-// the signal lies no more than a moment, in which a number is not given again.
+// Signal signals a process that is provably still the same: it is taken hold of
+// first (by a pidfd on Linux), and what is held is then looked at.
 func (machine) Signal(pid int, started time.Time, signal os.Signal) error {
 	number, ok := signal.(syscall.Signal)
 	if !ok || pid <= 1 {
 		return fmt.Errorf("process %d cannot be sent %v", pid, signal)
 	}
+	held, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Release() }()
 	p, err := process.Lookup(pid)
 	if err != nil {
 		return err
@@ -33,7 +38,7 @@ func (machine) Signal(pid int, started time.Time, signal os.Signal) error {
 	if !p.Start.Equal(started) {
 		return process.ErrGone
 	}
-	if err := syscall.Kill(pid, number); errors.Is(err, syscall.ESRCH) {
+	if err := held.Signal(number); errors.Is(err, os.ErrProcessDone) {
 		return process.ErrGone
 	} else if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/process"
+	"termpilot/terminal"
 )
 
 // Recoveries returns the receipt with the id, or all, the newest first.
@@ -25,9 +27,9 @@ func (c *Closer) Recoveries(id string) ([]Receipt, error) {
 func (c *Closer) Prune(age time.Duration) (int, error) { return c.receipts.prune(age) }
 
 // Reopen opens the sessions of a receipt again: each in its folder, with its
-// chat taken up where one is known. What was opened again is written into the
-// receipt, and not opened a second time unless again is set. Sessions that were
-// not closed are left alone.
+// chat taken up where one is known, and for every further chat of it another one.
+// What was opened again is written into the receipt, and not opened a second time
+// unless again is set. What still runs is left alone.
 func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, error) {
 	r, err := c.receipts.read(id)
 	if err != nil {
@@ -36,33 +38,26 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 	if err := c.pilot.MayChange("recover"); err != nil {
 		return Receipt{}, err
 	}
-	done := map[string]bool{}
+	done := map[string]int{}
 	for _, one := range r.Reopened {
-		done[one.SessionID] = true
+		done[one.SessionID]++
 	}
 	opened := 0
 	for _, s := range r.Sessions {
-		if done[s.SessionID] && !again || !s.gone(r.Status) {
-			continue
+		requests := c.again(ctx, s, r.Status)
+		if !again {
+			requests = requests[min(done[s.SessionID], len(requests)):]
 		}
-		req := pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd}
-		resumed := false
-		for _, chat := range s.Chats {
-			if chat.Resume != nil && !resumed {
-				req.Command, resumed = shellLine(chat.Resume.Argv), true
-				if chat.Cwd != "" {
-					req.Cwd = chat.Cwd
-				}
+		for _, req := range requests {
+			fresh, err := c.pilot.Open(ctx, req)
+			if err != nil {
+				return r, err
 			}
-		}
-		fresh, err := c.pilot.Open(ctx, req)
-		if err != nil {
-			return r, err
-		}
-		opened++
-		r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, At: time.Now().UTC(), Resumed: resumed && fresh.RunID != ""})
-		if err := c.receipts.write(&r); err != nil {
-			return r, err
+			opened++
+			r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, At: time.Now().UTC(), Resumed: req.Command != "" && fresh.RunID != ""})
+			if err := c.receipts.write(&r); err != nil {
+				return r, err
+			}
 		}
 	}
 	if opened == 0 {
@@ -74,10 +69,43 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 	return r, nil
 }
 
-// gone reports whether a session of a receipt was closed, or may have been when
-// the close was cut off.
-func (i Item) gone(status string) bool {
-	return i.Closure == closed || i.Closure == unknown || status == executing && i.Exit != notAttempted
+// again returns what must be opened to have a session of a receipt back: nothing
+// when neither it nor a chat of it was ended, or may have been.
+func (c *Closer) again(ctx context.Context, s Item, status string) []pilot.OpenRequest {
+	begun := s.Closure == closed || s.Closure == unknown || s.Exit == exited || s.Exit == unknown || status == executing && s.Exit != notAttempted
+	if !begun {
+		return nil
+	}
+	var list []pilot.OpenRequest
+	for _, chat := range s.Chats {
+		if chat.Resume == nil || s.Closure != closed && c.holds(chat) {
+			continue
+		}
+		req := pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd, Command: shellLine(chat.Resume.Argv)}
+		if chat.Cwd != "" {
+			req.Cwd = chat.Cwd
+		}
+		list = append(list, req)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	if s.Closure != closed { // it may live
+		if _, err := c.pilot.SeeOne(ctx, "recover", terminal.ID(s.SessionID)); err == nil {
+			return nil
+		}
+	}
+	return []pilot.OpenRequest{{Backend: s.Backend, Cwd: s.Cwd}}
+}
+
+// holds reports whether the process that held a chat may still run.
+func (c *Closer) holds(chat Chat) bool {
+	p, err := c.machine.Lookup(chat.PID)
+	if err != nil || p.State == process.Zombie {
+		return false
+	}
+	a, ok := recognise(p)
+	return ok && a.cli == chat.CLI
 }
 
 // shellLine quotes words for any of the usual shells.

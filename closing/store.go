@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"termpilot/fault"
@@ -21,6 +22,9 @@ const (
 	receiptVersion = 1
 	maxReceipt     = 8 << 20
 	maxReceipts    = 1000 // that are read for a list, the newest
+	// cutOff is how old the last word of a close that says that it goes on must be
+	// for it to have been cut off: none takes longer than some minutes.
+	cutOff = time.Hour
 )
 
 // store keeps the receipts: one private file each.
@@ -30,16 +34,7 @@ var receiptName = regexp.MustCompile(`^r[a-z0-9]{26}$`)
 
 // newID returns an id that no other receipt has.
 func newID() string {
-	return "r" + string(lower([]byte(rand.Text())))
-}
-
-func lower(b []byte) []byte {
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return b
+	return "r" + strings.ToLower(rand.Text())
 }
 
 func (s store) path(id string) string { return filepath.Join(s.dir, id+".json") }
@@ -102,48 +97,63 @@ func parseReceipt(data []byte, id string) (Receipt, error) {
 
 // list returns the receipts, the newest first. What is no receipt is passed over.
 func (s store) list() ([]Receipt, error) {
-	entries, err := os.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []Receipt{}, nil
-	}
+	files, err := s.files()
 	if err != nil {
-		return nil, &fault.Error{Op: "recover", Code: fault.Storage, Detail: "the receipts cannot be read", Hint: "see the folder " + s.dir, Err: err}
+		return nil, err
 	}
 	list := []Receipt{}
-	for _, e := range entries {
-		id, isJSON := cutJSON(e.Name())
-		if !isJSON || !receiptName.MatchString(id) {
-			continue
-		}
-		if r, err := s.read(id); err == nil {
+	for _, f := range files[:min(len(files), maxReceipts)] {
+		if r, err := s.read(f.id); err == nil {
 			list = append(list, r)
 		}
 	}
 	slices.SortFunc(list, func(a, b Receipt) int { return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID)) })
-	return list[:min(len(list), maxReceipts)], nil
+	return list, nil
 }
 
-func cutJSON(name string) (string, bool) {
-	const suffix = ".json"
-	if len(name) <= len(suffix) || name[len(name)-len(suffix):] != suffix {
-		return "", false
+// receiptFile is a file that is called as a receipt is.
+type receiptFile struct {
+	id      string
+	changed time.Time
+}
+
+// files returns the files of receipts, those that changed last first.
+func (s store) files() ([]receiptFile, error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return name[:len(name)-len(suffix)], true
+	if err != nil {
+		return nil, &fault.Error{Op: "recover", Code: fault.Storage, Detail: "the receipts cannot be read", Hint: "see the folder " + s.dir, Err: err}
+	}
+	var list []receiptFile
+	for _, e := range entries {
+		id, isJSON := strings.CutSuffix(e.Name(), ".json")
+		if !isJSON || !receiptName.MatchString(id) {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			list = append(list, receiptFile{id, info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b receiptFile) int { return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(a.id, b.id)) })
+	return list, nil
 }
 
-// prune removes the receipts of closes that ended longer ago than age, and
-// returns how many there were.
+// prune removes the receipts of closes that ended, or were cut off, longer ago
+// than age, and returns how many there were.
 func (s store) prune(age time.Duration) (int, error) {
-	list, err := s.list()
+	files, err := s.files()
 	if err != nil {
 		return 0, err
 	}
 	n := 0
-	for _, r := range list {
-		if time.Since(r.Updated) < age || r.Status == executing {
+	for _, f := range files {
+		r, err := s.read(f.id)
+		if err != nil || time.Since(r.Updated) < age || r.Status == executing && time.Since(r.Updated) < cutOff {
 			continue
 		}
-		if err := os.Remove(s.path(r.ID)); err != nil {
+		if err := os.Remove(s.path(f.id)); err != nil {
 			return n, &fault.Error{Op: "recover", Code: fault.Storage, Detail: "a receipt cannot be removed", Hint: "see the folder " + s.dir, Err: err}
 		}
 		n++

@@ -42,7 +42,7 @@ type Status string
 // The statuses.
 const (
 	Closed        Status = "closed"  // all of it is gone
-	Partial       Status = "partial" // some is gone
+	Partial       Status = "partial" // some is gone: sessions, or programs in them
 	Refused       Status = "refused" // nothing was done, on purpose
 	Noop          Status = "noop"    // there was nothing to close
 	DryRun        Status = "dry_run"
@@ -55,6 +55,7 @@ type Result struct {
 	Status       Status    `json:"status" jsonschema:"closed, partial, refused, noop, dry_run or unknown"`
 	Code         string    `json:"code" jsonschema:"why it is not closed; empty when it is"`
 	Reason       string    `json:"reason" jsonschema:"the same in words"`
+	Hint         string    `json:"hint" jsonschema:"what to do next"`
 	Force        bool      `json:"force"`
 	DryRun       bool      `json:"dry_run"`
 	Target       Target    `json:"target"`
@@ -173,5 +174,5 @@ type Reopened struct {
 	SessionID string    `json:"session_id"`
 	As        string    `json:"as" jsonschema:"the new session"`
 	At        time.Time `json:"at"`
-	Resumed   bool      `json:"resumed" jsonschema:"its chat was taken up again"`
+	Resumed   bool      `json:"resumed" jsonschema:"the command that takes its chat up again was typed"`
 }

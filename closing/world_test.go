@@ -32,8 +32,14 @@ type world struct {
 	hung     map[terminal.ID]error
 	stays    map[terminal.ID]bool // sessions that a close does not end
 	readOnly bool
-	silent   bool // the backend does not answer
+	silent   bool            // the backend does not answer
+	down     bool            // the backend seems not to run
+	hides    bool            // the machine shows our own processes alone
+	gaps     bool            // another backend could not be asked
+	strays   []process.Entry // processes of sessions that are gone
 	opened   []pilot.OpenRequest
+	held     map[terminal.ID]bool
+	denied   error // for whoever signals
 	argv     map[int][]string
 	vars     map[string]string
 }
@@ -122,7 +128,7 @@ func (w *world) remove(id string) {
 
 func (w *world) seen(s *session) pilot.Seen {
 	return pilot.Seen{
-		Session: terminal.Session{ID: terminal.ID(s.id), Backend: "fake", Window: s.window, Tab: s.tab, Name: s.name, Local: true, ShellPID: s.shell, Cwd: "/srv"},
+		Session: terminal.Session{ID: terminal.ID(s.id), Backend: "fake", Window: s.window, Tab: s.tab, Name: s.name, Local: true, ShellPID: s.shell, TTY: fmt.Sprintf("/dev/pts/%d", s.shell), Cwd: "/srv"},
 		On:      w.backend(), Readiness: pilot.Readiness{State: s.state, Reason: "as the test wants"}, Allowed: !s.hidden,
 	}
 }
@@ -134,7 +140,7 @@ func (w *world) See(context.Context) (all []pilot.Seen, complete bool) {
 	for _, s := range w.sessions {
 		all = append(all, w.seen(s))
 	}
-	return all, !w.silent
+	return all, !w.silent && !w.gaps
 }
 
 func (w *world) SeeOne(_ context.Context, op string, id terminal.ID) (pilot.Seen, error) {
@@ -148,11 +154,18 @@ func (w *world) SeeOne(_ context.Context, op string, id terminal.ID) (pilot.Seen
 	return w.seen(s), nil
 }
 
-func (w *world) Gone(_ context.Context, _ terminal.Backend, id terminal.ID) (bool, error) {
-	if w.silent {
-		return false, &fault.Error{Op: "list", Code: fault.Deadline}
+func (w *world) Listed(context.Context, terminal.Backend) (ids map[terminal.ID]bool, running bool, err error) {
+	switch {
+	case w.silent:
+		return nil, true, &fault.Error{Op: "list", Code: fault.Deadline}
+	case w.down:
+		return nil, false, nil
 	}
-	return w.find(string(id)) == nil, nil
+	ids = map[terminal.ID]bool{}
+	for _, s := range w.sessions {
+		ids[terminal.ID(s.id)] = true
+	}
+	return ids, true, nil
 }
 
 func (w *world) MayChange(op string) error {
@@ -162,8 +175,12 @@ func (w *world) MayChange(op string) error {
 	return nil
 }
 
-func (w *world) Hold(context.Context, string, terminal.ID, time.Duration) (func(), error) {
-	return func() {}, nil
+func (w *world) Hold(_ context.Context, _ string, id terminal.ID, _ time.Duration) (func(), error) {
+	if w.held == nil {
+		w.held = map[terminal.ID]bool{}
+	}
+	w.held[id] = true
+	return func() { delete(w.held, id) }, nil
 }
 
 func (w *world) Open(_ context.Context, r pilot.OpenRequest) (pilot.Opened, error) {
@@ -222,7 +239,10 @@ func (w *world) Snapshot() (*process.Table, error) {
 	for _, s := range w.sessions {
 		entries = append(entries, s.procs...)
 	}
-	return process.TableOf(entries...), nil
+	entries = append(entries, w.strays...)
+	table := process.TableOf(entries...)
+	table.Hides = w.hides
+	return table, nil
 }
 
 func (w *world) Lookup(pid int) (process.Process, error) {
@@ -232,6 +252,11 @@ func (w *world) Lookup(pid int) (process.Process, error) {
 				e.Argv = w.argv[pid]
 				return e.Process, nil
 			}
+		}
+	}
+	for _, e := range w.strays {
+		if e.PID == pid {
+			return e.Process, nil
 		}
 	}
 	return process.Process{}, process.ErrGone
@@ -248,6 +273,9 @@ func (w *world) Ticks(int) (uint64, error) { return 0, process.ErrGone }
 func (w *world) Signal(pid int, started time.Time, signal os.Signal) error {
 	number, _ := signal.(syscall.Signal)
 	w.effect("signal %d %s", pid, number)
+	if w.denied != nil {
+		return w.denied
+	}
 	for _, s := range w.sessions {
 		for i, e := range s.procs {
 			if e.PID != pid || !e.Start.Equal(started) {

@@ -61,7 +61,7 @@ func judge(f facts) Readiness {
 	if f.ended {
 		return readiness(EndedState, describeExit(f.exit))
 	}
-	if f.front == frontShell && f.marksOf() == terminal.MarksNone && f.name != "" && !isShell(f.name) {
+	if f.front == frontShell && f.marksOf() == terminal.MarksNone && f.name != "" && !IsShell(f.name) {
 		f.front = frontOther // the session was opened for a program
 	}
 	evidence := f.evidence()
@@ -232,5 +232,8 @@ var carriers = []string{
 // shells are programs that read commands at a prompt.
 var shells = []string{"bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "ash", "busybox", "tcsh", "csh", "nu", "xonsh", "pwsh", "elvish"}
 
-func isShell(name string) bool   { return slices.Contains(shells, name) }
+// IsShell reports whether a program, by its bare name, is one that reads
+// commands at a prompt.
+func IsShell(name string) bool { return slices.Contains(shells, name) }
+
 func isCarrier(name string) bool { return slices.Contains(carriers, name) }

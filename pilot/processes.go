@@ -73,7 +73,7 @@ func frontByName(name string) front {
 	switch {
 	case name == "":
 		return frontUnknown
-	case isShell(name):
+	case IsShell(name):
 		return frontNested
 	case isCarrier(name):
 		return frontCarrier

@@ -54,19 +54,22 @@ func (p *Pilot) SeeOne(ctx context.Context, op string, id terminal.ID) (Seen, er
 	return Seen{Session: t.session, On: t.backend, Readiness: p.readinessNow(ctx, t), Allowed: true}, nil
 }
 
-// Gone reports whether a session is provably gone: its backend answers and does
-// not list it. An error when the backend does not answer.
-func (p *Pilot) Gone(ctx context.Context, on terminal.Backend, id terminal.ID) (bool, error) {
+// Listed returns the sessions that a backend lists now. running is false when it
+// provably does not run, as far as that is told by its socket: then it lists
+// none. An error when it does not answer.
+func (p *Pilot) Listed(ctx context.Context, on terminal.Backend) (ids map[terminal.ID]bool, running bool, err error) {
 	a := askOne(ctx, on)
 	if a.err != nil {
-		return errors.Is(a.err, fault.BackendUnavailable) && backendInfo(on, a.err).State == notRunning, a.err
-	}
-	for _, s := range a.sessions {
-		if s.ID == id {
-			return false, nil
+		if errors.Is(a.err, fault.BackendUnavailable) && backendInfo(on, a.err).State == notRunning {
+			return nil, false, nil
 		}
+		return nil, true, a.err
 	}
-	return true, nil
+	ids = make(map[terminal.ID]bool, len(a.sessions))
+	for _, s := range a.sessions {
+		ids[s.ID] = true
+	}
+	return ids, true, nil
 }
 
 // MayChange refuses with NotAllowed when this server only reads.

@@ -1,0 +1,119 @@
+package closing
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"termpilot/fault"
+	"termpilot/process"
+	"termpilot/terminal"
+)
+
+func TestATerminalThatDidNotAnswerIsNotCalledEmpty(t *testing.T) { // CLOSE-34
+	w := newWorld(t)
+	w.gaps = true
+	if res := do(t, w, Request{Operation: CleanAll}); res.Status != UnknownStatus || res.Code != codeBackend || res.Hint == "" {
+		t.Errorf("nothing seen: got %+v", res)
+	}
+	w.add("s1", "t1", "w1")
+	if _, err := w.closer().Close(t.Context(), Request{Operation: CloseSession, Name: "ns1"}); !errors.Is(err, fault.BackendUnavailable) || len(w.effects()) != 0 {
+		t.Errorf("a nickname, which the other may have too: got %v", err)
+	}
+	if res := do(t, w, Request{Operation: CleanAll}); res.Status != Partial || res.Code != codeBackend || len(res.Closed) != 1 {
+		t.Errorf("one seen: got %+v", res)
+	}
+	w.add("s2", "t1", "w1")
+	if res := do(t, w, Request{Operation: CloseSession, SessionID: "s2"}); res.Status != Closed {
+		t.Errorf("an exact id: got %+v", res)
+	}
+}
+
+func TestATerminalThatIsGoneProvesNothingByItself(t *testing.T) { // CLOSE-27, CLOSE-28
+	synctest.Test(t, func(t *testing.T) {
+		for _, ended := range []bool{true, false} {
+			w := newWorld(t)
+			s := w.add("s1", "t1", "w1")
+			w.before = func(string) {
+				w.down = true
+				if !ended {
+					w.strays = slices.Clone(s.procs)
+				}
+			}
+			want, code := Closed, ""
+			if !ended {
+				want, code = UnknownStatus, codeUnverified
+			}
+			if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"}); res.Status != want || res.Code != code {
+				t.Errorf("its shell has ended %v: got %+v", ended, res)
+			}
+		}
+	})
+}
+
+func TestAllThatLivesOnIsNamed(t *testing.T) { // CLOSE-29
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := w.add("s1", "t1", "w1")
+		shell := s.procs[0]
+		away := w.detach(s, "daemon")
+		w.before = func(effect string) {
+			if effect == "close s1" { // its shell does not mind, and starts another one as it is hung up on
+				late := shell
+				late.PID, late.PPID, late.Name = shell.PID+50, shell.PID, "late"
+				w.strays = []process.Entry{shell, away, late}
+			}
+		}
+		res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"})
+		var names []string
+		for _, p := range res.Closed[0].Survivors {
+			names = append(names, p.Name)
+		}
+		if !slices.Equal(names, []string{"bash", "daemon", "late"}) {
+			t.Errorf("got %v in %+v", names, res)
+		}
+	})
+}
+
+func TestAProgramThatMayNotBeSignalledIsSaidToBeSo(t *testing.T) { // CLOSE-24
+	w := newWorld(t)
+	e := w.start(w.add("s1", "t1", "w1"), "codex", true)
+	w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock"}
+	w.denied = syscall.EPERM
+	res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"})
+	if res.Status != Refused || res.Code != codeExit || !strings.Contains(res.Reason, "may not be asked") || w.find("s1") == nil {
+		t.Errorf("got %+v", res)
+	}
+}
+
+func TestAllOfATabIsHeldUntilItIsClosed(t *testing.T) { // CLOSE-33, CLOSE-30
+	w := newWorld(t)
+	w.add("s1", "t1", "w1")
+	w.start(w.add("s2", "t1", "w1"), "make", true)
+	n := 0
+	w.before = func(effect string) {
+		n++
+		for _, id := range []terminal.ID{"s1", "s2"} {
+			if !w.held[id] {
+				t.Errorf("%s: %s is not held", effect, id)
+			}
+		}
+	}
+	if res := do(t, w, Request{Operation: CloseTab, ID: "t1", Force: true}); res.Status != Closed || n < 2 || len(w.held) != 0 {
+		t.Errorf("got %+v after %d effects, held %v", res, n, w.held)
+	}
+}
+
+func TestEveryCodeHasAHint(t *testing.T) { // CLOSE-35
+	for _, code := range []string{
+		codeBusy, codeWaiting, codeUnknown, codeSelf, codeChat, codeScope, codeChanged, codeExit, codeClose,
+		codeUnverified, codeReceipt, codeTime, codeBackend, codeParent,
+	} {
+		if hints[code] == "" {
+			t.Errorf("%s has none", code)
+		}
+	}
+}
