@@ -57,6 +57,9 @@ func closedWords(r closing.Result) (line, text string) {
 	if r.RecoveryID != "" {
 		line += ", receipt " + r.RecoveryID
 	}
+	if r.Hint != "" {
+		line += "; " + r.Hint
+	}
 	var b strings.Builder
 	for _, list := range [][]closing.Item{r.Closed, r.Skipped, r.Failed, r.Unknown} {
 		for _, item := range list {

@@ -15,14 +15,20 @@ type recoveriesIn struct {
 
 type recoveriesOut struct {
 	Recoveries []closing.Receipt `json:"recoveries"`
+	Older      int               `json:"older" jsonschema:"further receipts; termpilot recover lists them"`
 }
+
+// maxRecoveries is the most receipts that one answer holds: a receipt of a close
+// of many sessions is long.
+const maxRecoveries = 20
 
 var listRecoveries = define(head{
 	name: "list_recoveries", title: "List what was closed", set: closes, access: reads,
 	about: "List the receipts of closes, newest first, with the command that resumes each agent's chat.",
 }, func(_ context.Context, c call, in recoveriesIn) (recoveriesOut, error) {
 	list, err := c.closer.Recoveries(in.RecoveryID)
-	return recoveriesOut{Recoveries: list}, err
+	newest := list[:min(len(list), maxRecoveries)]
+	return recoveriesOut{Recoveries: newest, Older: len(list) - len(newest)}, err
 }, func(o recoveriesOut) (line, text string) {
 	var b strings.Builder
 	for _, r := range o.Recoveries {
@@ -35,5 +41,9 @@ var listRecoveries = define(head{
 			}
 		}
 	}
-	return count(len(o.Recoveries), "receipt"), b.String()
+	line = count(len(o.Recoveries), "receipt")
+	if o.Older > 0 {
+		line += fmt.Sprintf(", and %d older", o.Older)
+	}
+	return line, b.String()
 }).as("recoveries.sessions", "inspect_sessions").as("recoveries.target", "close_session")

@@ -113,6 +113,9 @@ func (a *app) reportClose(r closing.Result) error {
 			}
 		}
 		a.note("%s", terminal.OneLine(strings.TrimSpace(string(r.Status)+" "+r.Reason), 0))
+		if r.Hint != "" {
+			a.note("hint: %s", r.Hint)
+		}
 		if r.RecoveryID != "" {
 			a.note("the receipt is %s; see termpilot recover %s", r.RecoveryID, r.RecoveryID)
 		}
