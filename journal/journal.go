@@ -36,7 +36,7 @@ type Options struct {
 	MaxTotal  int64         // bytes of all files before the oldest are removed; 0 is 256 MiB
 	MaxAge    time.Duration // a file nobody wrote to for so long is removed; 0 is 30 days
 	Patience  time.Duration // longest wait for the lock; 0 is 5s
-	Poll      time.Duration // how often Follow looks for records of other processes; 0 is 250ms
+	Poll      time.Duration // how often Follow looks for records of other processes where the kernel does not wake it; 0 is 250ms
 }
 
 // Journal is one open journal. Its methods may be called from several

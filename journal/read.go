@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"termpilot/changes"
 	"termpilot/fault"
 )
 
@@ -22,9 +23,9 @@ func (j *Journal) Records(ctx context.Context, after Position) iter.Seq2[Record,
 	return j.read(ctx, after, false)
 }
 
-// Follow is Records, and then waits for what is appended: at once for this
-// journal's own records, within Options.Poll for those of others. It
-// ends without an error when ctx ends or the journal is closed.
+// Follow is Records, and then waits for what is appended, by this journal or by
+// another process: the kernel wakes it, and where the kernel does not tell it looks
+// every Options.Poll. It ends without an error when ctx ends or the journal is closed.
 func (j *Journal) Follow(ctx context.Context, after Position) iter.Seq2[Record, error] {
 	return j.read(ctx, after, true)
 }
@@ -64,18 +65,46 @@ type reader struct {
 	at   Position
 	gap  bool
 	file *os.File // of at.File, when it is open
+
+	watch *changes.Folder // while following; nil where the kernel does not tell
+	tried bool            // to watch
 }
 
 func (r *reader) close() {
+	if r.watch != nil {
+		r.watch.Close()
+		r.watch = nil
+	}
+	r.release()
+}
+
+// release closes the file.
+func (r *reader) release() {
 	if r.file != nil {
 		r.file.Close()
 		r.file = nil
 	}
 }
 
+// distrust is how many times rarer it is looked where the kernel tells of changes:
+// those that another machine makes on a folder of the network it does not tell.
+const distrust = 16
+
 // wait returns true when there may be something new.
 func (r *reader) wait(ctx context.Context, changed <-chan struct{}) bool {
-	tick := time.NewTicker(r.j.o.Poll)
+	if !r.tried {
+		r.tried = true
+		r.watch, _ = changes.Watch(r.j.dir) // the ticker looks instead
+		if r.news() {
+			return true // it came before the watch stood
+		}
+	}
+	var woken <-chan struct{}
+	poll := r.j.o.Poll
+	if r.watch != nil {
+		woken, poll = r.watch.C, distrust*poll
+	}
+	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
 		select {
@@ -83,6 +112,10 @@ func (r *reader) wait(ctx context.Context, changed <-chan struct{}) bool {
 			return true
 		case <-ctx.Done():
 			return false
+		case <-woken:
+			if r.news() {
+				return true
+			}
 		case <-tick.C:
 			if r.news() {
 				return true
@@ -141,7 +174,7 @@ func (r *reader) all(ctx context.Context, yield func(Record, error) bool) (goOn 
 		}
 		if n != r.at.File {
 			r.gap = r.gap || r.at.File > 0 && n != r.at.File+1
-			r.close()
+			r.release()
 			r.at = Position{File: n}
 		}
 		end := size

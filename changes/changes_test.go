@@ -1,0 +1,81 @@
+package changes_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"termpilot/changes"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestAWaiterWakesWhenAFileIsMadeWrittenRenamedOrRemoved(t *testing.T) { // WAKE-1
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a")
+	w, err := changes.Watch(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	write := func(text string) error {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.WriteString(text)
+		return err
+	}
+	for what, do := range []func() error{
+		func() error { return write("one") },
+		func() error { return write("two") },
+		func() error { return os.Rename(path, path+"b") },
+		func() error { return os.Remove(path + "b") },
+	} {
+		for len(w.C) > 0 { // of the step before
+			<-w.C
+		}
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-w.C:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("step %d woke nobody", what)
+		}
+	}
+}
+
+func TestManyWaitOnOneFolder(t *testing.T) { // WAKE-1
+	folder := t.TempDir()
+	var all []*changes.Folder
+	for range 8 {
+		w, err := changes.Watch(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		all = append(all, w)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "a"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range all {
+		select {
+		case <-w.C:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("waiter %d was not woken", i)
+		}
+	}
+}
+
+func TestAMissingFolderCannotBeWatched(t *testing.T) { // WAKE-2
+	if w, err := changes.Watch(filepath.Join(t.TempDir(), "none")); err == nil {
+		w.Close()
+		t.Fatal("a folder that is not there is watched")
+	}
+}
