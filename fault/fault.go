@@ -52,6 +52,17 @@ const (
 	ClientMissing      Code = "client_missing"      // tunnel-client is not there, does not run or is too old
 	Unreachable        Code = "control_plane_down"  // no answer of a control plane came
 	RecoveryNotFound   Code = "recovery_not_found"  // no receipt has this id
+	AgentMissing       Code = "agent_missing"       // the agent's program is not installed or does not run
+	AgentNotFound      Code = "agent_not_found"     // termpilot launched no agent in this session
+	AgentEnded         Code = "agent_ended"         // the agent's process is gone
+	AgentBusy          Code = "agent_busy"          // the agent works on a turn
+	AgentWaiting       Code = "agent_waiting"       // the agent asks something, and nothing but an answer may be typed
+	NotLoggedIn        Code = "agent_not_logged_in" // nobody is logged in to the agent
+	TypedText          Code = "agent_holds_text"    // the agent's composer is not empty
+	ModelUnknown       Code = "model_unknown"       // the agent does not offer this model or effort
+	OperationTaken     Code = "operation_taken"     // the operation id was used for something else
+	OperationNotFound  Code = "operation_not_found" // no turn has this operation id
+	Stale              Code = "digest_stale"        // the agent's question is not the one that was looked at
 	Internal           Code = "internal"            // a fault of termpilot's own
 )
 
@@ -61,7 +72,8 @@ func (c Code) Known() bool {
 	case InvalidArgument, TooLarge, SessionNotFound, SessionEnded, NotReady, Busy, NoIntegration, Unverified, Blocked, NotAllowed,
 		NoCurrentSession, RunNotFound, CursorInvalid, ProfileNotFound, WindowNotFound, TabNotFound, NameTaken, ShellNotFound, BackendUnavailable, Refused,
 		Protocol, Unsupported, Deadline, Storage, KeyMissing, KeyInvalid, KeyRefused, TunnelNotFound, TunnelNotSetUp, TunnelBusy,
-		ClientMissing, Unreachable, RecoveryNotFound, Internal:
+		ClientMissing, Unreachable, RecoveryNotFound, AgentMissing, AgentNotFound, AgentEnded, AgentBusy, AgentWaiting, NotLoggedIn, TypedText, ModelUnknown,
+		OperationTaken, OperationNotFound, Stale, Internal:
 		return true
 	}
 	return false

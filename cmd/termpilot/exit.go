@@ -52,10 +52,11 @@ func exitCode(err error) int {
 	}
 	switch fault.CodeOf(err) {
 	case fault.NotReady, fault.Busy, fault.NoIntegration, fault.Unverified, fault.Blocked, fault.NotAllowed, fault.NameTaken, fault.Refused, fault.TunnelBusy,
-		fault.KeyMissing, fault.KeyInvalid, fault.KeyRefused:
+		fault.KeyMissing, fault.KeyInvalid, fault.KeyRefused, fault.AgentBusy, fault.AgentWaiting, fault.TypedText, fault.NotLoggedIn,
+		fault.ModelUnknown, fault.OperationTaken, fault.Stale:
 		return exitRefused
 	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.TabNotFound, fault.NoCurrentSession,
-		fault.TunnelNotFound, fault.TunnelNotSetUp:
+		fault.AgentNotFound, fault.AgentEnded, fault.OperationNotFound, fault.TunnelNotFound, fault.TunnelNotSetUp:
 		return exitGone
 	case fault.Deadline:
 		return exitTimeout

@@ -62,6 +62,7 @@ func TestDataCommandsOfferJSON(t *testing.T) { // CLI-6
 	want := []string{
 		"call", "tools", "sessions", "read", "run", "send", "keys", "host start", "host status", "host env",
 		"new", "tab", "split", "focus", "resize", "rename", "profiles", "close", "recover", "doctor", "reduce",
+		"agent launch", "agent turn", "agent status", "agent result", "agent approval", "agent configure", "wait",
 		"chatgpt setup", "chatgpt status", "chatgpt doctor", "chatgpt disconnect", "shell check", "shell install", "shell uninstall",
 	}
 	for path, cmd := range commands() {

@@ -91,6 +91,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.demoCommand(), serve, a.callCommand(), a.toolsCommand(),
 		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(), a.keysCommand(),
 		a.newCommand(), a.tabCommand(), a.splitCommand(), a.focusCommand(), a.resizeCommand(), a.renameCommand(), a.profilesCommand(), a.closeCommand(), a.recoverCommand(),
+		a.agentCommand(), a.waitCommand(), a.hookCommand(),
 		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.chatgptCommand(), a.doctorCommand(), a.reduceCommand(), a.completionCommand(),
 	)
 	return root

@@ -24,7 +24,7 @@ func (a *app) sendCommand() *cobra.Command {
 			"  termpilot send acorn --paste < notes.txt",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := a.textOf(args[1:])
+			text, err := a.textUpTo(args[1:], pilot.MaxText)
 			if err != nil {
 				return err
 			}
@@ -55,15 +55,16 @@ func (a *app) sendCommand() *cobra.Command {
 	return a.completesSession(a.withJSON(cmd), 0)
 }
 
-// textOf is the text to send: the argument, or else the standard input.
-func (a *app) textOf(args []string) (string, error) {
+// textUpTo is the text to send: the argument, or else the standard input, of which
+// no more is read than shows that it is too long.
+func (a *app) textUpTo(args []string, most int64) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
 	if a.interactive() {
 		return "", usage(errors.New("nothing to send: give text, or standard input that is no terminal"))
 	}
-	data, err := io.ReadAll(io.LimitReader(a.in, pilot.MaxText+1))
+	data, err := io.ReadAll(io.LimitReader(a.in, most+1))
 	if err != nil {
 		return "", &fault.Error{Op: "send", Code: fault.InvalidArgument, Detail: "standard input cannot be read", Hint: "give the text as an argument", Err: err}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/log"
 	"github.com/spf13/cobra"
 
+	"termpilot/agent"
 	"termpilot/closing"
 	"termpilot/connector"
 	"termpilot/fault"
@@ -73,6 +74,7 @@ func (s *settings) serverFlags(cmd *cobra.Command) {
 type deck struct {
 	pilot    *pilot.Pilot
 	closer   *closing.Closer
+	agents   *agent.Agents
 	server   *connector.Server
 	backends []terminal.Backend
 	where    host.Location
@@ -118,7 +120,14 @@ func (a *app) deck(s settings) (*deck, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.closer = closing.New(closing.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Log: logger})
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	d.agents = agent.New(agent.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "agents"), Self: self, Getenv: a.getenv, Log: logger})
+	d.closer = closing.New(closing.Options{
+		Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Launched: d.agents.Launched, Log: logger,
+	})
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
 		Closer:   d.closer,

@@ -1,0 +1,263 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"termpilot/private"
+	"termpilot/terminal"
+)
+
+// claude is Anthropic's Claude Code. Its hooks come with --settings, which is
+// merged with the person's own, for this launch only.
+var claude = vendor{
+	name: "claude", title: "Claude Code", programs: []string{"claude", "claude.exe"},
+	places:         []string{".local/bin/claude", ".claude/local/claude"},
+	folderVariable: "CLAUDE_CONFIG_DIR", folderBelow: ".claude",
+	readOnly: "its tools that write files or run commands are off; those of MCP servers are not",
+	efforts:  []string{"low", "medium", "high", "xhigh", "max"},
+	ownChat:  true,
+
+	preflight: claudePreflight,
+	argv: func(l Launch, folder, _ string) []string {
+		args := []string{"--session-id", l.Chat, "--settings", filepath.Join(folder, claudeSettings)}
+		if l.Model != "" {
+			args = append(args, "--model", l.Model)
+		}
+		if l.Effort != "" {
+			args = append(args, "--effort", l.Effort)
+		}
+		if l.WriteScope == readOnlyScope {
+			args = append(args, "--disallowedTools", "Bash,Write,Edit,MultiEdit,NotebookEdit")
+		}
+		return args
+	},
+	install: func(_ Launch, folder, self string) error {
+		return writeHooks(filepath.Join(folder, claudeSettings), hookLine(self, "claude"),
+			"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest")
+	},
+	hook:    claudeHook,
+	look:    claudeLook,
+	watched: func(s *story) []string { return []string{filepath.Join(s.launch.Folder, "sessions")} },
+	record:  claudeRecord,
+	waits: func(s *story) (open, known bool) {
+		r, ok := readRegistered(s)
+		behind := time.UnixMilli(r.StatusUpdatedAt).Before(s.answered) // it has not caught up with our answer
+		return strings.HasPrefix(r.WaitingFor, "permission") && !behind, ok
+	},
+	configure:      configureClaude,
+	checkConfigure: checkClaude,
+	resume:         []string{"--resume"},
+}
+
+const claudeSettings = "claude-settings.json"
+
+// hookLine is the shell command of a hook. It says nothing and succeeds where
+// this program is gone or no launch of ours asked for it.
+func hookLine(self, vendor string) string {
+	q := shellQuote(self)
+	return "if [ -n \"$" + folderVariable + "\" ] && [ -x " + q + " ]; then " + q + " hook " + vendor + "; fi; true"
+}
+
+// writeHooks writes a settings file in the form that Claude Code and Grok read.
+func writeHooks(path, command string, events ...string) error {
+	type one struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"` // seconds
+	}
+	type group struct {
+		Hooks []one `json:"hooks"`
+	}
+	hooks := map[string][]group{}
+	for _, e := range events {
+		hooks[e] = []group{{[]one{{"command", command, 10}}}}
+	}
+	data, err := json.Marshal(map[string]any{"hooks": hooks})
+	if err != nil {
+		return err
+	}
+	return private.Write(path, append(data, '\n'))
+}
+
+// claudePreflight asks for the version, and whether an account or key is known.
+func claudePreflight(ctx context.Context, p probe) (facts, error) {
+	var f facts
+	type auth struct {
+		LoggedIn *bool `json:"loggedIn"`
+	}
+	status := make(chan string, 1)
+	go func() { // received below
+		out, _ := p.run(ctx, "auth", "status", "--json") // it fails when nobody is logged in, and says so
+		status <- out
+	}()
+	version, err := p.run(ctx, "--version")
+	out := <-status
+	if err != nil {
+		return f, err
+	}
+	f.version, _, _ = strings.Cut(strings.TrimSpace(version), " ")
+	var a auth
+	switch err := json.Unmarshal([]byte(out), &a); {
+	case err != nil || a.LoggedIn == nil:
+		f.login, f.why = loginUnknown, "claude auth status did not say"
+	case *a.LoggedIn:
+		f.login = loggedIn
+	default:
+		f.login, f.why = notLoggedIn, "claude auth status says that nobody is logged in"
+	}
+	return f, nil
+}
+
+// claudeHook reads a hook's JSON object.
+func claudeHook(data []byte) (event, bool) {
+	w, ok := parseWords(data)
+	if !ok || w["hookEventName"] != nil { // that is Grok's way: it runs Claude's hooks, too
+		return event{}, false
+	}
+	e := event{Chat: w.text("session_id"), VendorTurn: w.text("prompt_id"), Transcript: w.text("transcript_path")}
+	switch w.text("hook_event_name") {
+	case "SessionStart":
+		e.Kind, e.Reason, e.VendorTurn = session, w.text("source"), ""
+	case "SessionEnd":
+		e.Kind, e.Reason, e.VendorTurn = left, w.text("reason"), ""
+	case "UserPromptSubmit":
+		transcript := e.Transcript
+		e = promptEvent(e.Chat, e.VendorTurn, w.text("prompt"))
+		e.Transcript = transcript
+	case "Stop":
+		e.Kind, e.Text = done, w.text("last_assistant_message")
+		if w.many("background_tasks") {
+			e.Reason = "the turn ended; work that it began goes on in the background"
+		}
+	case "StopFailure":
+		e.Kind, e.Text, e.Error = failed, w.text("last_assistant_message"), clipped(w.text("error", "last_assistant_message"))
+		e.Limited = isLimit(w.text("error") + " " + w.text("last_assistant_message"))
+	case "PermissionRequest":
+		e.Kind, e.Reason = waits, w.text("tool_name")
+	default:
+		return event{}, false
+	}
+	return e, true
+}
+
+// claudeLook reads the screen: the composer is what stands between the last two
+// lines across it, and a dialog is what stands below the last one instead.
+func claudeLook(s terminal.Screen) look {
+	rows, cursor := rowsOf(s)
+	var rules []int
+	for i, row := range rows {
+		if isRule(row) {
+			rules = append(rules, i)
+		}
+	}
+	for i := len(rules) - 1; i > 0; i-- {
+		top, bottom := rules[i-1], rules[i]
+		if bottom-top < 2 || !strings.HasPrefix(rows[top+1], "❯") {
+			continue
+		}
+		l := look{state: stateReady, composer: composerText(rows[top+1:bottom], "❯")}
+		l.empty = cursor == top+1 && s.Cursor.Column <= 2
+		for _, row := range rows[bottom+1:] { // only what the vendor draws below it, never what was printed
+			if strings.Contains(row, "esc to interrupt") {
+				l.state = stateBusy
+			}
+		}
+		if i == len(rules)-1 || !dialogBelow(rows[bottom+1:]) {
+			return l
+		}
+	}
+	if len(rules) > 0 {
+		if d := numbered(rows[rules[len(rules)-1]+1:]); d != nil {
+			return look{state: stateDialog, dialog: d.classed()}
+		}
+	}
+	if d := numbered(lastBlock(rows)); d != nil { // the questions before the first composer have no line
+		return look{state: stateDialog, dialog: d.classed()}
+	}
+	return look{state: stateStarting}
+}
+
+func dialogBelow(rows []string) bool { return numbered(rows) != nil }
+
+// composerText is a composer's text without its mark and indentation.
+func composerText(rows []string, mark string) string {
+	lines := make([]string, 0, len(rows))
+	for i, row := range rows {
+		if i == 0 {
+			row = strings.TrimPrefix(row, mark)
+		}
+		lines = append(lines, strings.TrimSpace(row))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// lastBlock is the end of a screen from the last heading that a choice can have.
+func lastBlock(rows []string) []string {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if m := aChoice.FindStringSubmatch(rows[i]); m != nil && m[2] == "1" {
+			from := i
+			for from > 0 && i-from < 12 && !isRule(rows[from-1]) {
+				from--
+			}
+			return rows[from:]
+		}
+	}
+	return nil
+}
+
+// registered is what Claude Code says of one process, in sessions/PID.json of its
+// folder: it is removed when the process ends.
+type registered struct {
+	SessionID       string `json:"sessionId"`
+	Status          string `json:"status"`
+	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
+	WaitingFor      string `json:"waitingFor"`
+	ProcStart       string `json:"procStart"`
+}
+
+func readRegistered(s *story) (r registered, ok bool) {
+	pid := s.pid
+	if s.agentPID != 0 {
+		pid = s.agentPID
+	}
+	f, err := os.Open(filepath.Join(s.launch.Folder, "sessions", strconv.Itoa(pid)+".json"))
+	if err != nil {
+		return registered{}, false
+	}
+	defer f.Close()
+	if json.NewDecoder(limited(f)).Decode(&r) != nil || r.SessionID == "" || s.chat != "" && r.SessionID != s.chat {
+		return registered{}, false
+	}
+	return r, true
+}
+
+// idleFor is how long Claude must have been idle before a turn without a Stop
+// counts as interrupted: its Stop hook runs within 0.2 s.
+const idleFor = 1500 * time.Millisecond
+
+// claudeRecord finds the turns that no hook tells of: those that a person
+// interrupted, or ended by refusing a tool.
+func claudeRecord(s *story, r *recorded) []event {
+	t := s.atWork()
+	if t == nil || !t.accepted {
+		r.since = time.Time{}
+		return nil
+	}
+	now, ok := readRegistered(s)
+	since := time.UnixMilli(now.StatusUpdatedAt)
+	if !ok || now.Status != "idle" || since.Before(t.began) {
+		r.since = time.Time{}
+		return nil
+	}
+	r.since = since
+	if time.Since(since) < idleFor {
+		return nil
+	}
+	return []event{{Kind: interrupted, Chat: s.chat, VendorTurn: t.vendorTurn, Source: fromRecord, Reason: "Claude Code is idle again and reported no end: it was interrupted or refused"}}
+}

@@ -1,0 +1,291 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"termpilot/process"
+	"termpilot/terminal"
+)
+
+// codex is OpenAI's Codex. It is followed by its own record alone: its hooks
+// would need the person's trust, and the switch that goes without it goes without
+// it for the hooks of every project, too. Without --no-daemon its chat would live in
+// a background process that is nobody's.
+var codex = vendor{
+	name: "codex", title: "Codex", programs: []string{"codex", "codex.exe"},
+	places:         []string{".local/bin/codex"},
+	folderVariable: "CODEX_HOME", folderBelow: ".codex",
+	readOnly: "its sandbox is read-only and asks for no exception",
+
+	preflight: codexPreflight,
+	argv: func(l Launch, _, _ string) []string {
+		args := []string{"--no-daemon"}
+		if l.Model != "" {
+			args = append(args, "-m", l.Model)
+		}
+		if l.Effort != "" {
+			args = append(args, "-c", "model_reasoning_effort="+l.Effort)
+		}
+		if l.WriteScope == readOnlyScope {
+			args = append(args, "-s", "read-only", "-a", "never")
+		}
+		return args
+	},
+	hook:           codexHook,
+	look:           codexLook,
+	watched:        codexWatched,
+	record:         codexRecord,
+	identify:       codexChat,
+	configure:      configureCodex,
+	checkConfigure: func(_, _ string) (detail, hint string) { return "", "" },
+	resume:         []string{"resume"},
+}
+
+func codexPreflight(ctx context.Context, p probe) (facts, error) {
+	out, err := p.run(ctx, "--version")
+	if err != nil {
+		return facts{}, err
+	}
+	f := facts{login: loginUnknown, why: "Codex tells of logins, not of keys for other providers"}
+	for line := range strings.Lines(out) {
+		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "codex-cli "); ok {
+			f.version = version
+		}
+	}
+	return f, nil
+}
+
+// codexHook reads what a person may have set up in config.toml by themselves: the
+// JSON of notify, or that of a hook.
+func codexHook(data []byte) (event, bool) {
+	w, ok := parseWords(data)
+	if !ok {
+		return event{}, false
+	}
+	if w.text("type") == "agent-turn-complete" {
+		return event{
+			Kind: done, Chat: w.text("thread-id"), VendorTurn: w.text("turn-id"), Text: w.text("last-assistant-message"),
+		}, true
+	}
+	e := event{Chat: w.text("session_id"), VendorTurn: w.text("turn_id"), Transcript: w.text("transcript_path")}
+	switch w.text("hook_event_name") {
+	case "UserPromptSubmit":
+		transcript := e.Transcript
+		e = promptEvent(e.Chat, e.VendorTurn, w.text("prompt"))
+		e.Transcript = transcript
+	case "Stop":
+		e.Kind, e.Text = done, w.text("last_assistant_message")
+	case "Interrupt":
+		e.Kind = interrupted
+	case "PermissionRequest":
+		e.Kind, e.Reason = waits, w.text("tool_name")
+	case "PostToolUse":
+		e.Kind = goesOn
+	default:
+		return event{}, false
+	}
+	return e, true
+}
+
+// codexStatus is the line below the composer: a model, an effort, a folder.
+var codexStatus = regexp.MustCompile(`^  \S.* · [/~]`)
+
+// codexBusy is the row above the composer while a turn starts.
+var codexBusy = regexp.MustCompile(`^• .*\(.*esc to interrupt\)`)
+
+// codexLook reads the screen. The composer is drawn before it can be used: only
+// with the status line below it is it ready. A dialog stands in its place.
+func codexLook(s terminal.Screen) look {
+	rows, cursor := rowsOf(s)
+	status := -1
+	for i := len(rows) - 1; i >= 0 && i >= len(rows)-4; i-- {
+		if codexStatus.MatchString(rows[i]) {
+			status = i
+			break
+		}
+	}
+	if status < 0 {
+		block := lastBlock(rows)
+		from := 0
+		for i, row := range block { // what was said before stands at the left edge, a question does not
+			if aChoice.MatchString(row) {
+				break
+			}
+			if row != "" && row[0] != ' ' {
+				from = i + 1
+			}
+		}
+		block = block[from:]
+		if d := numbered(block); d != nil {
+			return look{state: stateDialog, dialog: d.classed()}
+		}
+		return look{state: stateStarting}
+	}
+	for i := status - 1; i >= 0; i-- {
+		if !strings.HasPrefix(rows[i], "›") {
+			if text := rows[i]; text != "" && !strings.HasPrefix(text, "  ") {
+				break // something else than a composer stands above the status line
+			}
+			continue
+		}
+		if aChoice.MatchString(rows[i]) && numbered(rows[i:status]) != nil {
+			return look{state: stateDialog, dialog: numbered(rows[i:status]).classed()}
+		}
+		l := look{state: stateReady, composer: composerText(rows[i:status], "›")}
+		l.empty = cursor == i && s.Cursor.Column <= 2
+		for _, row := range rows[max(0, i-4):i] {
+			if codexBusy.MatchString(row) {
+				l.state = stateBusy
+			}
+		}
+		return l
+	}
+	return look{state: stateStarting}
+}
+
+var uuidShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// codexChat finds the chat by the lock that its process keeps open on it.
+func codexChat(s *story) string {
+	pids := []int{s.pid}
+	if table, err := process.Snapshot(); err == nil {
+		for _, e := range table.Where(func(e process.Entry) bool { return e.PPID == s.pid }) { // a wrapper's child is the program itself
+			pids = append(pids, e.PID)
+		}
+	}
+	for _, pid := range pids {
+		files, _ := process.OpenFiles(pid) // what cannot be read names no chat
+		for _, path := range files {
+			if filepath.Base(filepath.Dir(path)) == "thread-writer-locks" {
+				if id := uuidShape.FindString(filepath.Base(path)); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// rollout returns the chat's record. It begins with the first prompt.
+func rollout(s *story) string {
+	if s.chat == "" || !uuidShape.MatchString(s.chat) {
+		return ""
+	}
+	found, _ := filepath.Glob(filepath.Join(s.launch.Folder, "sessions", "*", "*", "*", "rollout-*"+s.chat+".jsonl"))
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+func codexWatched(s *story) []string {
+	if path := rollout(s); path != "" {
+		return []string{filepath.Dir(path)}
+	}
+	// before the first prompt: the record's folder, or the nearest that is there
+	day := filepath.Join(s.launch.Folder, "sessions", time.Now().Format("2006/01/02"))
+	for range 4 {
+		if info, err := os.Stat(day); err == nil && info.IsDir() {
+			return []string{day}
+		}
+		day = filepath.Dir(day)
+	}
+	return []string{s.launch.Folder}
+}
+
+const (
+	// maxRollout is the most bytes of a record that are read at once, and
+	// maxRolloutLine of one line.
+	maxRollout = 8 << 20
+)
+
+// codexRecord reads what was added to the record since it was last read: prompts
+// that were accepted, turns that ended.
+func codexRecord(s *story, r *recorded) []event {
+	path := rollout(s)
+	if path == "" {
+		return nil
+	}
+	if r.path != path {
+		r.path, r.offset = path, 0
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data := make([]byte, maxRollout)
+	n, _ := f.ReadAt(data, r.offset) // the end of the file is the usual end
+	end := bytes.LastIndexByte(data[:n], '\n') + 1
+	if end == 0 && n == maxRollout {
+		end = n // a line without end is passed over
+	}
+	r.offset += int64(end)
+	var news []event
+	for line := range bytes.Lines(data[:end]) {
+		if e, ok := codexLine(line); ok {
+			e.Chat, e.Source, e.Transcript = s.chat, fromRecord, path
+			news = append(news, e)
+		}
+	}
+	return news
+}
+
+// codexLine reads one line of a record. ok is false for what is no news.
+func codexLine(line []byte) (event, bool) {
+	if !bytes.Contains(line, []byte(`"event_msg"`)) {
+		return event{}, false
+	}
+	var one struct {
+		Type    string `json:"type"`
+		Payload struct {
+			Type   string `json:"type"`
+			TurnID string `json:"turn_id"`
+			Last   string `json:"last_agent_message"`
+			Reason string `json:"reason"`
+			Error  *struct {
+				Message string          `json:"message"`
+				Info    json.RawMessage `json:"codex_error_info"`
+			} `json:"error"`
+			Item struct {
+				Type    string `json:"type"`
+				Content []struct {
+					Text string `json:"text"`
+				} `json:"content"`
+			} `json:"item"`
+		} `json:"payload"`
+	}
+	if json.Unmarshal(line, &one) != nil || one.Type != "event_msg" {
+		return event{}, false
+	}
+	p := one.Payload
+	switch p.Type {
+	case "item_completed":
+		if p.Item.Type != "UserMessage" {
+			return event{}, false
+		}
+		var text strings.Builder
+		for _, c := range p.Item.Content {
+			text.WriteString(c.Text)
+		}
+		return promptEvent("", p.TurnID, text.String()), true
+	case "task_complete":
+		if p.Error != nil {
+			return event{
+				Kind: failed, VendorTurn: p.TurnID, Text: p.Last, Error: clipped(p.Error.Message),
+				Limited: isLimit(p.Error.Message + " " + string(p.Error.Info)),
+			}, true
+		}
+		return event{Kind: done, VendorTurn: p.TurnID, Text: p.Last}, true
+	case "turn_aborted":
+		return event{Kind: interrupted, VendorTurn: p.TurnID, Reason: p.Reason}, true
+	}
+	return event{}, false
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+)
+
+// kind is what a record of a launch's journal tells.
+type kind string
+
+const (
+	// What we did.
+	started  kind = "started"  // the vendor's program is about to run as process PID
+	begun    kind = "begun"    // a turn is about to be typed; nothing was typed before
+	entered  kind = "entered"  // its text stood in the composer, and Enter is about to be pressed
+	residue  kind = "residue"  // what the screen said after Enter
+	answered kind = "answered" // a dialog was answered
+	// What the vendor told, by hook or record.
+	session     kind = "session"     // a chat began or was taken up
+	prompted    kind = "prompted"    // a prompt was accepted
+	done        kind = "done"        // a turn ended with an answer
+	failed      kind = "failed"      // a turn ended with an error
+	interrupted kind = "interrupted" // a turn was interrupted, or its tool refused
+	waits       kind = "waits"       // an approval is asked for
+	goesOn      kind = "goes_on"     // a tool ran: no approval is open
+	left        kind = "left"        // the chat was left: its program ends, or another chat begins
+	// What the system told.
+	gone kind = "gone" // the process has ended
+)
+
+// event is one record. The text of prompts is never kept, only what tells them apart.
+type event struct {
+	Kind       kind   `json:"kind"`
+	Turn       string `json:"turn,omitempty"`      // ours
+	Operation  string `json:"operation,omitempty"` // the caller's
+	Exact      string `json:"exact,omitempty"`     // digest of the text
+	Loose      string `json:"loose,omitempty"`     // digest of the text without blanks, as vendors change them
+	Chars      int    `json:"chars,omitempty"`
+	Chat       string `json:"chat,omitempty"`
+	VendorTurn string `json:"vendor_turn,omitempty"`
+	Text       string `json:"text,omitempty"` // the answer
+	Error      string `json:"error,omitempty"`
+	Limited    bool   `json:"limited,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Residue    *bool  `json:"residue,omitempty"`
+	Digest     string `json:"digest,omitempty"` // of a dialog
+	Choice     string `json:"choice,omitempty"`
+	PID        int    `json:"pid,omitempty"`
+	Start      int64  `json:"start,omitempty"` // nanoseconds since 1970
+	Transcript string `json:"transcript,omitempty"`
+	Source     string `json:"source,omitempty"` // hook, record, process or screen
+}
+
+// The words of event.Source.
+const (
+	fromHook    = "hook"
+	fromRecord  = "record"
+	fromProcess = "process"
+	fromScreen  = "screen"
+)
+
+// exactDigest tells texts apart.
+func exactDigest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// looseDigest tells texts apart that differ in more than blanks.
+func looseDigest(text string) string { return exactDigest(bare(text)) }
+
+// bare is a text without blanks and line ends, which wrap and indentation change on a screen.
+func bare(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}

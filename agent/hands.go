@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/pilot"
+	"termpilot/process"
+	"termpilot/terminal"
+)
+
+const (
+	// holdPatience is how long another writer's few bytes are waited for.
+	holdPatience = 2 * time.Second
+	// still is how long a screen must show the same before it is believed: an agent
+	// redraws its screen in several steps.
+	still = 150 * time.Millisecond
+	// clearPatience is how long a composer may take to become empty and quiet: an
+	// agent that has just ended a turn draws for a while.
+	clearPatience = 1500 * time.Millisecond
+	// drawPatience is how long an agent may take to show what was typed.
+	drawPatience = 5 * time.Second
+)
+
+// hands is a session in which one agent is typed to: its type lock is held from
+// the look that decides until the last key.
+type hands struct {
+	a       *Agents
+	op      string
+	launch  Launch
+	vendor  *vendor
+	seen    pilot.Seen
+	release func()
+}
+
+// take finds the agent of a session, takes the session's type lock and proves
+// that what would read the keys is this agent.
+func (a *Agents) take(ctx context.Context, op, sessionID string) (*hands, error) {
+	if err := a.pilot.MayChange(op); err != nil {
+		return nil, err
+	}
+	l, err := a.find(op, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	release, err := a.pilot.Hold(ctx, op, terminal.ID(sessionID), holdPatience)
+	if err != nil {
+		return nil, err
+	}
+	h := &hands{a: a, op: op, launch: l, vendor: vendorOf(l.Provider), release: release}
+	if err := h.prove(ctx); err != nil {
+		release()
+		return nil, err
+	}
+	return h, nil
+}
+
+// prove looks whether the agent that was launched here is in the foreground of the
+// session's terminal, and input reaches nothing else. It is asked anew before
+// every press: an agent that dies leaves a shell behind, and that must get nothing.
+func (h *hands) prove(ctx context.Context) (err error) {
+	id := h.launch.Session
+	no := func(code fault.Code, detail, hint string) error { return refused(h.op, id, code, detail, hint) }
+	if h.seen, err = h.a.pilot.SeeOne(ctx, h.op, terminal.ID(id)); err != nil {
+		if errors.Is(err, fault.SessionEnded) {
+			return no(fault.AgentEnded, "the agent and its session have ended", "launch another one; agent_turn action=status says how to resume its chat")
+		}
+		return err
+	}
+	if b, ok := h.seen.On.(terminal.Broadcaster); ok {
+		if copied, err := b.Broadcasts(ctx, h.seen.ID); err != nil || copied {
+			return no(fault.Unverified, "what is typed here is also typed into other sessions, or that is not known", "ask the person to end the broadcast")
+		}
+	}
+	r, known := readProcess(h.a.folder(h.launch.ID))
+	switch {
+	case !known:
+		return no(fault.NotReady, "the agent's program has not started", "call agent_turn action=status until it has")
+	case !h.seen.Local || h.seen.ShellPID == 0:
+		return no(fault.Unverified, "the terminal is not of this machine, so that it is not known what reads there", "use send_text if typing is right all the same")
+	}
+	p, err := h.a.machine.Lookup(r.PID)
+	if errors.Is(err, process.ErrGone) || err == nil && (!p.Start.Equal(time.Unix(0, r.Start)) || p.State == process.Zombie) {
+		return no(fault.AgentEnded, "the agent has ended: another program reads in its session", "launch another one; agent_turn action=status says how to resume its chat")
+	}
+	if err != nil {
+		return no(fault.Unverified, "the agent's process cannot be looked at", "use send_text if typing is right all the same")
+	}
+	front, err := h.a.machine.Foreground(h.seen.ShellPID)
+	if err != nil || front != p.PGID || p.State == process.Stopped {
+		return no(fault.Unverified, "the agent is not in the foreground of its terminal", "read the screen; bring it back with fg if it was suspended")
+	}
+	return nil
+}
+
+// look reads the screen.
+func (h *hands) look(ctx context.Context) (look, error) {
+	s, err := h.seen.On.Screen(ctx, h.seen.ID, terminal.Range{Kind: terminal.Visible})
+	if err != nil {
+		return look{}, err
+	}
+	return h.vendor.look(s), nil
+}
+
+// press proves once more who reads, and sends.
+func (h *hands) press(ctx context.Context, keys string) error {
+	if err := h.prove(ctx); err != nil {
+		return err
+	}
+	return h.seen.On.Send(ctx, h.seen.ID, []byte(keys))
+}
+
+// await looks, and looks again whenever the screen changes, until the screen is as
+// is says and has been so for still. It returns the last look, and whether it came
+// to that within patience.
+func (h *hands) await(ctx context.Context, patience, still time.Duration, is func(look) bool) (last look, came bool, err error) {
+	events, stop, err := changesOf(ctx, h.seen)
+	if err != nil {
+		return look{}, false, err
+	}
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var since time.Time
+	for {
+		now, err := h.look(ctx)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return last, false, nil
+		case err != nil:
+			return last, false, err
+		}
+		last = now
+		wait := patience
+		if is(last) {
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if wait = still - time.Since(since); wait <= 0 {
+				return last, true, nil
+			}
+		} else {
+			since = time.Time{}
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case _, open := <-events:
+			if !open {
+				timer.Stop()
+				return last, false, nil
+			}
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return last, false, nil
+		}
+		timer.Stop()
+	}
+}
+
+// redraw is how many looks a second a screen that changes all the time gets, as a
+// distance between two.
+const redraw = 40 * time.Millisecond
+
+// changesOf gives a token whenever something happened in a session, at most one
+// each redraw; it is closed when nothing will happen any more.
+func changesOf(ctx context.Context, seen pilot.Seen) (<-chan struct{}, func(), error) {
+	ctx, cancel := context.WithCancel(ctx)
+	seq, err := seen.On.Watch(ctx, seen.ID)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	c := make(chan struct{}, 1)
+	done := make(chan struct{})
+	go func() { // stop waits for it
+		defer close(done)
+		defer close(c)
+		for e, err := range seq {
+			if err != nil || e.Kind == terminal.Gone {
+				return
+			}
+			select {
+			case c <- struct{}{}:
+			default:
+			}
+			pause(ctx, redraw)
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}()
+	return c, func() { cancel(); <-done }, nil
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,318 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"termpilot/fault"
+	"termpilot/pilot"
+	"termpilot/process"
+	"termpilot/terminal"
+)
+
+// readOnlyScope is the write_scope that is enforced where the vendor can; any
+// other is written down alone.
+const readOnlyScope = "read_only"
+
+// The size of a session of an agent's own: on a smaller screen Grok leaves out of
+// its questions what it asks about.
+const rows, columns = 40, 120
+
+// readyPatience is how long an agent's composer is waited for.
+const readyPatience = 30 * time.Second
+
+// LaunchRequest asks for an agent.
+type LaunchRequest struct {
+	Preset      string // claude, codex, grok or composer
+	Prompt      string // "" is none yet
+	Cwd         string // "" is this process's
+	Model       string // "" is the vendor's default
+	Effort      string
+	Name        string // of the new session
+	Backend     string // of the new session; "" is the first that can
+	WriteScope  string // "" or read_only
+	SessionID   string // launch inside this session, at its prompt; "" opens one
+	OperationID string // a launch with the same one is told about, not done again
+	Delegate    bool   // the agent may launch others
+	Env         map[string]string
+}
+
+// LaunchReceipt is a launched agent.
+type LaunchReceipt struct {
+	Schema      string `json:"schema"`
+	SessionID   string `json:"session_id"`
+	LaunchID    string `json:"launch_id"`
+	Provider    string `json:"provider"`
+	ChatID      string `json:"chat_id" jsonschema:"empty until the agent has told it"`
+	Version     string `json:"version"`
+	Model       string `json:"model" jsonschema:"that was asked for; empty is the agent's default"`
+	Effort      string `json:"effort"`
+	Cwd         string `json:"cwd"`
+	Login       string `json:"login" jsonschema:"yes, no or unknown"`
+	WriteScope  string `json:"write_scope" jsonschema:"what was asked for, and how far it is enforced"`
+	Depth       int    `json:"depth" jsonschema:"agents above it, and itself"`
+	State       string `json:"state" jsonschema:"ready, busy, dialog (it asks something first), starting or ended"`
+	Reason      string `json:"reason" jsonschema:"why it is not ready, or the prompt was not sent"`
+	TurnID      string `json:"turn_id" jsonschema:"of prompt; empty when it was not sent"`
+	Residue     *bool  `json:"submit_residue" jsonschema:"text was left in the composer; null when not known or nothing was sent"`
+	Cursor      string `json:"event_cursor"`
+	WaitCommand string `json:"wait_command"`
+	Resume      Resume `json:"resume"`
+}
+
+// Launch starts an agent and returns when it can be typed to, or when it is clear
+// that a person must do something first; with a prompt, when that was submitted.
+// Everything that can be known beforehand is looked at before a session exists.
+func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, error) {
+	const op = "launch"
+	if err := a.pilot.MayChange(op); err != nil {
+		return LaunchReceipt{}, err
+	}
+	l, f, err := a.plan(ctx, r)
+	if err != nil {
+		return LaunchReceipt{}, err
+	}
+	if old, found := a.launched(r.OperationID); found {
+		if old.Request != l.Request {
+			return LaunchReceipt{}, refused(op, old.Session, fault.OperationTaken, "this operation_id was used for another launch", "pass another operation_id")
+		}
+		return a.launchReceipt(ctx, old, facts{version: old.Version, login: loginUnknown, why: "launched before"}, "", nil)
+	}
+	if r.SessionID != "" {
+		if err := a.free(ctx, r.SessionID); err != nil {
+			return LaunchReceipt{}, err
+		}
+	}
+	v := vendorOf(l.Provider)
+	if err := a.save(l); err != nil {
+		return LaunchReceipt{}, err
+	}
+	if v.install != nil {
+		if err := v.install(l, a.folder(l.ID), a.self); err != nil {
+			return LaunchReceipt{}, errors.Join(err, os.RemoveAll(a.folder(l.ID)))
+		}
+	}
+	if l.Session, err = a.start(ctx, l, r); err != nil {
+		if fault.CodeOf(err) != fault.Deadline { // then nothing was started
+			err = errors.Join(err, os.RemoveAll(a.folder(l.ID)))
+		}
+		return LaunchReceipt{}, err
+	}
+	if err := a.save(l); err != nil {
+		return LaunchReceipt{}, err
+	}
+	a.log.Info("agent launched", "launch", l.ID, "provider", l.Provider, "session", l.Session)
+	state, reason, err := a.awaitReady(ctx, l)
+	if err != nil {
+		return LaunchReceipt{}, err
+	}
+	if r.Prompt == "" || state != stateReady {
+		if r.Prompt != "" {
+			reason = strings.TrimPrefix(reason+"; the prompt was not sent", "; ")
+		}
+		return a.launchReceipt(ctx, l, f, reason, nil)
+	}
+	sent, err := a.Send(ctx, SendRequest{SessionID: l.Session, Text: r.Prompt})
+	if err != nil { // the agent is there all the same
+		reason = "the prompt was not sent: " + terminal.OneLine(err.Error(), 400)
+		if hint := fault.HintOf(err); hint != "" {
+			reason += "; " + hint
+		}
+		return a.launchReceipt(ctx, l, f, reason, nil)
+	}
+	return a.launchReceipt(ctx, l, f, "", &sent)
+}
+
+var (
+	envName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`)
+)
+
+// plan checks a request and says what will be launched. Nothing is written.
+func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, error) {
+	no := func(code fault.Code, detail, hint string) (Launch, facts, error) {
+		return Launch{}, facts{}, refused("launch", r.SessionID, code, detail, hint)
+	}
+	p, ok := presetOf(r.Preset)
+	if !ok {
+		return no(fault.InvalidArgument, "there is no agent "+terminal.OneLine(r.Preset, 40), "use claude, codex, grok or composer")
+	}
+	v := p.vendor
+	if r.Model == "" {
+		r.Model = p.model
+	}
+	if r.Prompt != "" {
+		if _, err := checkPrompt("launch", r.SessionID, r.Prompt); err != nil {
+			return Launch{}, facts{}, err
+		}
+	}
+	if err := checkOperation("launch", r.SessionID, r.OperationID); err != nil {
+		return Launch{}, facts{}, err
+	}
+	switch {
+	case r.Model != "" && !modelName.MatchString(r.Model):
+		return no(fault.ModelUnknown, "the model's name is no name that a model has", "pass a model's id, or none for the default")
+	case r.Effort != "" && (!modelName.MatchString(r.Effort) || v.efforts != nil && !slices.Contains(v.efforts, r.Effort)):
+		return no(fault.InvalidArgument, v.title+" knows no such effort", "pass one of "+strings.Join(v.efforts, ", ")+", or none for the default")
+	case r.WriteScope != "" && r.WriteScope != readOnlyScope:
+		return no(fault.InvalidArgument, "write_scope is read_only or left out", "pass read_only, or nothing")
+	case len(r.Env) > 0 && r.SessionID != "":
+		return no(fault.InvalidArgument, "env cannot be given to a shell that runs already", "launch in a new session, or set it there first")
+	case r.SessionID != "" && (r.Name != "" || r.Backend != ""):
+		return no(fault.InvalidArgument, "name and backend are for a new session", "leave them out, or session_id")
+	}
+	for name := range r.Env {
+		if !envName.MatchString(name) || strings.HasPrefix(name, "TERMPILOT_AGENT_") || name == launchVariable || name == folderVariable {
+			return no(fault.InvalidArgument, "env holds a name that no variable of an agent can have", "use letters, digits and _")
+		}
+	}
+	cwd, err := checkCwd(r.Cwd)
+	if err != nil {
+		return Launch{}, facts{}, err
+	}
+	getenv := func(name string) string {
+		if value, set := r.Env[name]; set {
+			return value
+		}
+		return a.getenv(name)
+	}
+	ways, err := a.next(r.Delegate)
+	if err != nil {
+		return Launch{}, facts{}, err
+	}
+	binary, err := v.locate(getenv)
+	if err != nil {
+		return Launch{}, facts{}, err
+	}
+	f, err := v.preflight(ctx, probe{binary: binary, cwd: cwd, env: a.environ(r.Env), model: r.Model})
+	if err != nil {
+		return Launch{}, facts{}, err
+	}
+	if f.login == notLoggedIn {
+		return no(fault.NotLoggedIn, f.why, "let the person log in by running "+v.programs[0]+" once")
+	}
+	l := Launch{
+		Schema: launchSchema, ID: newLaunchID(), Session: r.SessionID, Provider: v.name, Preset: p.name, Binary: binary, Version: f.version,
+		Set: v.set, Cwd: cwd, Model: r.Model, Effort: r.Effort, WriteScope: r.WriteScope, Operation: r.OperationID, Lineage: ways,
+		Folder: filepath.Join(home(getenv), v.folderBelow), At: time.Now(),
+	}
+	if own := getenv(v.folderVariable); filepath.IsAbs(own) {
+		l.Folder = own
+	}
+	if v.ownChat {
+		l.Chat = uuid.NewString()
+	}
+	l.Argv = v.argv(l, a.folder(l.ID), a.self)
+	asked, err := json.Marshal(map[string]any{
+		"preset": r.Preset, "prompt": exactDigest(r.Prompt), "cwd": cwd, "model": r.Model, "effort": r.Effort, "name": r.Name,
+		"write_scope": r.WriteScope, "session": r.SessionID, "env": slices.Sorted(maps.Keys(r.Env)),
+	})
+	l.Request = exactDigest(string(asked))
+	return l, f, err
+}
+
+// environ is this process's environment without what must not reach an agent,
+// with what a launch adds.
+func (a *Agents) environ(add map[string]string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		_, replaced := add[name]
+		return replaced || slices.Contains(scrubbed, name)
+	})
+	for name, value := range add {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+func newLaunchID() string {
+	id := make([]byte, 8)
+	_, _ = rand.Read(id) // it never fails
+	return "l-" + hex.EncodeToString(id)
+}
+
+// launched finds the launch of an operation.
+func (a *Agents) launched(operation string) (Launch, bool) {
+	all, err := a.launches()
+	if operation == "" || err != nil {
+		return Launch{}, false
+	}
+	i := slices.IndexFunc(all, func(l Launch) bool { return l.Operation == operation })
+	if i < 0 {
+		return Launch{}, false
+	}
+	return all[i], true
+}
+
+// free refuses a session in which an agent of ours still runs.
+func (a *Agents) free(ctx context.Context, sessionID string) error {
+	seen, err := a.pilot.SeeOne(ctx, "launch", terminal.ID(sessionID))
+	switch {
+	case err != nil:
+		return err
+	case seen.Readiness.State != pilot.Ready:
+		return refused("launch", sessionID, fault.NotReady, seen.Readiness.Reason, "use a session that list_sessions shows as ready, or none for a new one")
+	case !seen.Local:
+		return refused("launch", sessionID, fault.Unsupported, "the session is not of this machine", "use a session of this machine, or none for a new one")
+	}
+	return nil
+}
+
+// start lets the terminal carry out the launch: as the program of a new session,
+// which ends with it, or at the prompt of one that is there. What is typed there
+// is this program and the launch's folder, nothing of what the agent is told.
+func (a *Agents) start(ctx context.Context, l Launch, r LaunchRequest) (session string, err error) {
+	command := shellQuote(a.self) + " agent exec " + shellQuote(a.folder(l.ID))
+	if r.SessionID != "" {
+		run, err := a.pilot.Run(ctx, pilot.RunRequest{SessionID: r.SessionID, Command: command, NoWait: true})
+		if err != nil {
+			return "", err
+		}
+		return run.SessionID, nil
+	}
+	opened, err := a.pilot.Open(ctx, pilot.OpenRequest{
+		Backend: r.Backend, Command: "exec " + command, Ends: true, Cwd: l.Cwd, Env: r.Env, Name: r.Name,
+		Rows: rows, Columns: columns,
+	})
+	return opened.SessionID, err
+}
+
+// awaitReady waits until the agent's composer stands, a question does, or the agent ended.
+func (a *Agents) awaitReady(ctx context.Context, l Launch) (state, string, error) {
+	seen, err := a.pilot.SeeOne(ctx, "launch", terminal.ID(l.Session))
+	if err != nil {
+		if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
+			return stateStarting, "", refused("launch", l.Session, fault.AgentEnded, "the agent ended at once", "read the session's last screen")
+		}
+		return stateStarting, "", err
+	}
+	h := &hands{a: a, op: "launch", launch: l, vendor: vendorOf(l.Provider), seen: seen}
+	now, came, err := h.await(ctx, readyPatience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
+	if err != nil {
+		return stateStarting, "", err
+	}
+	r, ran := readProcess(a.folder(l.ID))
+	if ran && !process.Alive(r.PID, time.Unix(0, r.Start)) {
+		return stateStarting, "", refused("launch", l.Session, fault.AgentEnded, "the agent ended at once", "read the session's last screen")
+	}
+	switch {
+	case now.state == stateDialog:
+		return stateDialog, "it asks something before it can be used: " + terminal.OneLine(strings.Join(now.dialog.question, " "), 300), nil
+	case !came:
+		return stateStarting, fmt.Sprintf("no composer showed within %v", readyPatience), nil
+	}
+	return now.state, "", nil
+}

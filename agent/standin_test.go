@@ -1,0 +1,519 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/term"
+)
+
+// standIn plays a vendor's program in a terminal: its composer, its dialogs, its
+// hooks and its records, as far as they were measured on the real ones. The
+// prompt says what happens, one word at the beginning of a line each:
+//
+//	SAY:text    the answer                      SLOW:ms   so long at work
+//	RUN:cmd     ask for permission              FAIL:text an error instead of an answer
+//	SWAP:ms     the question becomes another    GAP:ms    an empty composer, no busy line, and no end yet
+//	QUOTE       the answer quotes a question    TWICE     the end is told twice
+//	FOREIGN     an end of another chat is told  DIE       the program is killed at work
+//	CLEAR       another chat begins             BACK      when interrupted, the prompt comes back
+//
+// STANDIN holds more: trust, update and limit (screens before the first
+// composer), slow=ms (before the first screen; what was typed is lost), stuck
+// (Enter is a newline), deaf (no hook of an accepted prompt), early (an end is told
+// before any prompt).
+type standIn struct {
+	vendor  string
+	say     vendorPlay
+	flags   string
+	chat    string
+	text    []rune
+	said    []string
+	shown   *dialog
+	busyFor string
+	model   string
+	keys    chan string
+}
+
+// vendorPlay is what is peculiar to one vendor.
+type vendorPlay interface {
+	begin(*standIn)
+	draw(*standIn) (rows []string, row, column int)
+	told(*standIn, kind, map[string]string)
+	status(s *standIn, word, waiting string)
+	question(command string) *dialog
+	finish(*standIn)
+}
+
+func (s *standIn) flag(name string) (string, bool) {
+	for _, f := range strings.Split(s.flags, ",") {
+		if word, value, _ := strings.Cut(f, "="); word == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// note writes down what the program got, for the test to read.
+func note(what, text string) {
+	f, err := os.OpenFile(os.Getenv("STANDIN_LOG"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	line, _ := json.Marshal(map[string]string{what: text})
+	f.Write(append(line, '\n'))
+}
+
+func playStandIn(vendor string, args []string) int {
+	if len(args) > 0 && answersProbe(vendor, args) {
+		return 0
+	}
+	s := &standIn{vendor: vendor, flags: os.Getenv("STANDIN"), keys: make(chan string, 256), model: "default"}
+	note("argv", strings.Join(args, "\n"))
+	note("env", os.Getenv("CLAUDE_CODE_CHILD_SESSION")+"|"+os.Getenv(depthVariable)+"|"+os.Getenv(roleVariable)+"|"+os.Getenv(delegationVariable))
+	s.say = map[string]vendorPlay{"claude": &playClaude{}, "codex": &playCodex{}, "grok": &playGrok{}}[vendor]
+	old, err := term.MakeRaw(0)
+	if err != nil {
+		return 3
+	}
+	defer term.Restore(0, old)
+	defer fmt.Print("\x1b[?2004l\r\n")
+	for i, a := range args {
+		if (a == "--session-id" || a == "--resume" || a == "resume") && i+1 < len(args) {
+			s.chat = args[i+1]
+		}
+	}
+	if ms, ok := s.flag("slow"); ok {
+		n, _ := strconv.Atoi(ms)
+		time.Sleep(time.Duration(n) * time.Millisecond) // a program that starts slowly
+	}
+	go readKeys(s.keys)
+	for _, screen := range []string{"trust", "update"} {
+		if _, ok := s.flag(screen); ok && !s.before(screen) {
+			return 1
+		}
+	}
+	fmt.Print("\x1b[?2004h")
+	s.say.begin(s)
+	if _, ok := s.flag("early"); ok {
+		s.say.told(s, done, map[string]string{"text": "an early word", "turn": uuid.NewString()})
+	}
+	s.say.status(s, "idle", "")
+	s.redraw()
+	for key := range s.keys {
+		if s.compose(key) {
+			break
+		}
+	}
+	s.say.finish(s)
+	return 0
+}
+
+// before plays a question that comes before the first composer.
+func (s *standIn) before(which string) bool {
+	labels := map[string][]string{"trust": {"Yes, I trust this folder", "No, exit"}, "update": {"Install now", "Skip"}}[which]
+	s.shown = &dialog{question: []string{"About to " + which}, marked: 1}
+	for i, l := range labels {
+		s.shown.choices = append(s.shown.choices, choice{number: i + 1, label: l})
+	}
+	s.redraw()
+	for key := range s.keys {
+		note(which, key)
+		if key == "1" || key == "\r" {
+			s.shown = nil
+			return true
+		}
+		if key == "2" || key == "\x1b" {
+			return false
+		}
+	}
+	return false
+}
+
+// compose takes one key at the composer, and reports whether the program ends.
+func (s *standIn) compose(key string) bool {
+	switch {
+	case key == "\r":
+		text := string(s.text)
+		if _, stuck := s.flag("stuck"); stuck {
+			s.text = append(s.text, '\n')
+			break
+		}
+		if strings.TrimSpace(text) == "" {
+			break
+		}
+		s.text = nil
+		switch text {
+		case "/exit", "/quit":
+			return true
+		case "/model":
+			s.choose()
+		default:
+			s.turn(text)
+		}
+	case key == "\x03":
+		if len(s.text) == 0 {
+			return s.vendor == "codex"
+		}
+		s.text = nil
+	case strings.HasPrefix(key, "\x1b"):
+	default:
+		s.text = append(s.text, []rune(key)...)
+	}
+	s.redraw()
+	return false
+}
+
+var directive = regexp.MustCompile(`(?m)^([A-Z]+)(?::(.*))?$`)
+
+// turn plays what a prompt asks for.
+func (s *standIn) turn(text string) {
+	note("prompt", text)
+	does := map[string]string{}
+	for _, m := range directive.FindAllStringSubmatch(text, -1) {
+		does[m[1]] = m[2]
+		if m[2] == "" {
+			does[m[1]] = "yes"
+		}
+	}
+	id := uuid.NewString()
+	s.said = append(s.said, "> "+strings.Split(text, "\n")[0])
+	if _, deaf := s.flag("deaf"); !deaf {
+		s.say.told(s, prompted, map[string]string{"text": text, "turn": id})
+	}
+	s.say.status(s, "busy", "")
+	s.busyFor = "Thinking"
+	s.redraw()
+	if does["FOREIGN"] != "" {
+		mine := s.chat
+		s.chat = uuid.NewString()
+		s.say.told(s, done, map[string]string{"text": "of another chat", "turn": uuid.NewString()})
+		s.chat = mine
+	}
+	if !s.work(does["SLOW"]) {
+		s.cut(id, "user_interrupt", text, does["BACK"] != "")
+		return
+	}
+	if does["DIE"] != "" {
+		os.Exit(137)
+	}
+	if does["GAP"] != "" {
+		s.busyFor = ""
+		s.redraw()
+		s.work(does["GAP"])
+	}
+	if does["RUN"] != "" && !s.ask(does["RUN"], does["SWAP"]) {
+		s.cut(id, "permission_rejected", text, false)
+		return
+	}
+	if does["CLEAR"] != "" {
+		s.say.told(s, left, map[string]string{"reason": "clear"})
+		s.chat = uuid.NewString()
+		s.say.told(s, session, map[string]string{"reason": "clear"})
+		s.rest()
+		return
+	}
+	if does["FAIL"] != "" {
+		s.said = append(s.said, does["FAIL"])
+		s.rest()
+		s.say.told(s, failed, map[string]string{"error": does["FAIL"], "turn": id})
+		return
+	}
+	answer := does["SAY"]
+	if answer == "" {
+		answer = "answer to: " + strings.Split(text, "\n")[0]
+	}
+	if n, err := strconv.Atoi(does["LONG"]); err == nil {
+		answer = strings.Repeat("é", n)
+	}
+	s.said = append(s.said, strings.Split(answer[:min(len(answer), 60)], "\n")...)
+	if does["QUOTE"] != "" {
+		s.said = append(s.said, "the question looks like this:", "────────────────────", "  Do you want to proceed?", "❯ 1. Yes", "  2. Yes, always", "  3. No", "")
+	}
+	s.rest()
+	s.say.told(s, done, map[string]string{"text": answer, "turn": id})
+	if does["TWICE"] != "" {
+		s.say.told(s, done, map[string]string{"text": answer, "turn": id})
+	}
+}
+
+// rest shows an empty composer with nothing at work.
+func (s *standIn) rest() {
+	s.busyFor = ""
+	s.say.status(s, "idle", "")
+	s.redraw()
+}
+
+// cut ends a turn that was interrupted.
+func (s *standIn) cut(id, reason, text string, back bool) {
+	if back {
+		s.text = []rune(text)
+	}
+	s.said = append(s.said, "Interrupted")
+	s.rest()
+	s.say.told(s, interrupted, map[string]string{"turn": id, "reason": reason})
+}
+
+// work is busy for some milliseconds; false when a key interrupts it.
+func (s *standIn) work(ms string) bool {
+	n, _ := strconv.Atoi(ms)
+	timer := time.NewTimer(time.Duration(n) * time.Millisecond)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case key := <-s.keys:
+			if key == "\x1b" || key == "\x03" {
+				return false
+			}
+		}
+	}
+}
+
+// ask shows a question until it is answered.
+func (s *standIn) ask(command, swap string) bool {
+	s.shown = s.say.question(command)
+	s.say.told(s, waits, map[string]string{"tool": "Bash"})
+	s.say.status(s, "waiting", "permission prompt")
+	s.redraw()
+	var swapped <-chan time.Time
+	if n, err := strconv.Atoi(swap); err == nil {
+		swapped = time.After(time.Duration(n) * time.Millisecond)
+	}
+	for {
+		select {
+		case <-swapped:
+			s.shown = s.say.question("rm -r everything")
+			s.redraw()
+			note("swapped", "yes")
+		case key := <-s.keys:
+			note("answer", key)
+			for _, c := range s.shown.choices {
+				if key != c.key && key != strconv.Itoa(c.number) && !(key == "\r" && c.number == s.shown.marked) {
+					continue
+				}
+				note("chosen", c.label)
+				s.shown = nil
+				no := plainNo.MatchString(c.label)
+				if !no {
+					s.say.told(s, goesOn, nil)
+					s.say.status(s, "busy", "")
+				}
+				s.redraw()
+				return !no
+			}
+			if key == "\x1b" {
+				s.shown = nil
+				return false
+			}
+		}
+	}
+}
+
+// choose plays the menu of models.
+func (s *standIn) choose() {
+	menu := func(heading string, labels ...string) *dialog {
+		d := &dialog{question: []string{heading}, marked: 1}
+		for i, l := range labels {
+			d.choices = append(d.choices, choice{number: i + 1, label: l})
+		}
+		return d
+	}
+	s.shown = menu("Select model", "Default (recommended) ✔  The usual one", "Big                    More", "Small                  Less")
+	if s.vendor == "codex" {
+		s.shown.question[0] = "Select Model and Effort"
+	}
+	picked := ""
+	for s.redraw(); s.shown != nil; s.redraw() {
+		key := <-s.keys
+		note("menu", key)
+		n, err := strconv.Atoi(key)
+		switch {
+		case key == "\x1b":
+			s.shown = nil
+		case key == "\x1b[B":
+			s.shown.marked = min(s.shown.marked+1, len(s.shown.choices))
+		case key == "\x1b[A":
+			s.shown.marked = max(s.shown.marked-1, 1)
+		case s.vendor == "codex" && picked == "" && (err == nil && n <= len(s.shown.choices)):
+			picked = strings.Fields(s.shown.choices[n-1].label)[0]
+			s.shown = menu("Select Reasoning Level for "+picked, "Low (default)    Quick", "High             Slow")
+		case key == "s" && s.vendor == "codex" && picked != "":
+			s.said = append(s.said, "• Model changed to "+picked+" "+strings.ToLower(strings.Fields(s.shown.choices[s.shown.marked-1].label)[0])+" for this session only")
+			s.model, s.shown = picked, nil
+		case key == "s" && s.vendor == "claude" && picked == "":
+			picked = strings.Fields(s.shown.choices[s.shown.marked-1].label)[0]
+			s.shown = menu("Switch model?", "Yes, switch to "+picked, "No, go back")
+		case key == "1" && s.vendor == "claude" && picked != "":
+			s.said = append(s.said, "  ⎿  Set model to "+picked+" for this session only")
+			s.model, s.shown = picked, nil
+		case key == "\r":
+			note("persisted", "yes")
+			s.shown = nil
+		}
+	}
+}
+
+// redraw draws the whole screen.
+func (s *standIn) redraw() {
+	rows, row, column := s.say.draw(s)
+	var b bytes.Buffer
+	b.WriteString("\x1b[2J\x1b[H" + strings.Join(rows, "\r\n"))
+	fmt.Fprintf(&b, "\x1b[%d;%dH", row+1, column+1)
+	os.Stdout.Write(b.Bytes())
+}
+
+// composer is the text in rows, and where its cursor is.
+func (s *standIn) composer(mark, indent string) (rows []string, row, column int) {
+	lines := strings.Split(string(s.text), "\n")
+	if len(lines) > 12 {
+		lines = []string{fmt.Sprintf("[Pasted text #1 +%d lines]", len(lines))}
+	}
+	for i, l := range lines {
+		if i == 0 {
+			rows = append(rows, mark+l)
+		} else {
+			rows = append(rows, indent+l)
+		}
+	}
+	return rows, len(rows) - 1, len([]rune(rows[len(rows)-1]))
+}
+
+// numberedRows draws a dialog of rows "1. …".
+func numberedRows(d *dialog, mark string) (rows []string) {
+	for _, q := range d.question {
+		rows = append(rows, "  "+q)
+	}
+	rows = append(rows, "")
+	for _, c := range d.choices {
+		m := "  "
+		if c.number == d.marked {
+			m = mark + " "
+		}
+		rows = append(rows, fmt.Sprintf("%s%d. %s", m, c.number, c.label))
+	}
+	return append(rows, "", "  Esc to cancel")
+}
+
+// readKeys tells keys one by one, and a paste as one.
+func readKeys(keys chan<- string) {
+	in := bufio.NewReader(os.Stdin)
+	defer close(keys)
+	for {
+		r, _, err := in.ReadRune()
+		if err != nil {
+			return
+		}
+		if r != '\x1b' || in.Buffered() == 0 {
+			keys <- string(r)
+			continue
+		}
+		if next, _ := in.Peek(1); len(next) == 0 || next[0] != '[' {
+			keys <- "\x1b"
+			continue
+		}
+		sequence := "\x1b"
+		for {
+			r, _, err := in.ReadRune()
+			if err != nil {
+				return
+			}
+			sequence += string(r)
+			if len(sequence) > 2 && r >= '@' && r <= '~' {
+				break
+			}
+		}
+		if sequence != pasteStart {
+			keys <- sequence
+			continue
+		}
+		var paste strings.Builder
+		for !strings.HasSuffix(paste.String(), pasteEnd) {
+			r, _, err := in.ReadRune()
+			if err != nil {
+				return
+			}
+			paste.WriteRune(r)
+		}
+		keys <- strings.ReplaceAll(strings.TrimSuffix(paste.String(), pasteEnd), "\r", "\n")
+	}
+}
+
+// runHooks runs the commands of a settings file for an event.
+func runHooks(path, name string, payload map[string]any) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	var settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct{ Command string }
+		}
+	}
+	if json.Unmarshal(data, &settings) != nil {
+		return
+	}
+	body, _ := json.Marshal(payload)
+	for _, group := range settings.Hooks[name] {
+		for _, h := range group.Hooks {
+			cmd := exec.Command("/bin/sh", "-c", h.Command) //nolint:noctx // the stand-in is a program of its own
+			cmd.Stdin = bytes.NewReader(body)
+			cmd.Env = append(os.Environ(), "CLAUDE_CODE_CHILD_SESSION=1")
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+				note("hook", fmt.Sprint(name, ": ", err, string(out)))
+			}
+		}
+	}
+}
+
+func argumentAfter(flag string) string {
+	for i, a := range os.Args {
+		if a == flag && i+1 < len(os.Args) {
+			return os.Args[i+1]
+		}
+	}
+	return ""
+}
+
+// answersProbe answers what a preflight asks.
+func answersProbe(vendor string, args []string) bool {
+	flags := "," + os.Getenv("STANDIN") + ","
+	switch vendor + " " + strings.Join(args, " ") {
+	case "claude --version":
+		fmt.Println("2.1.197 (Claude Code)")
+	case "claude auth status --json":
+		fmt.Printf("{\"loggedIn\": %v}\n", !strings.Contains(flags, ",loggedout,"))
+		if strings.Contains(flags, ",loggedout,") {
+			os.Exit(1)
+		}
+	case "codex --version":
+		fmt.Println("WARNING: something\ncodex-cli 0.171.0")
+	case "grok --version":
+		fmt.Println("grok 1.0.41 (abc)")
+	case "grok models":
+		fmt.Print("You are using XAI_API_KEY.\n\nDefault model: fake\n\nAvailable models:\n  - grok-4.6\n  * fake (default)\n")
+		if strings.Contains(flags, ",composer,") {
+			fmt.Println("  - grok-composer-2.5-fast")
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// register is where Claude Code says what its process does.
+func registerPath() string {
+	return filepath.Join(os.Getenv("HOME"), ".claude", "sessions", strconv.Itoa(os.Getpid())+".json")
+}

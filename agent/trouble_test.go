@@ -1,0 +1,263 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+	"termpilot/pilot"
+)
+
+func TestNothingIsTypedIntoAShellThatADeadAgentLeft(t *testing.T) { // TURN-4
+	w := newWorld(t)
+	opened, err := w.pilot.Open(t.Context(), pilot.OpenRequest{Cwd: w.home, Env: map[string]string{"STANDIN_LOG": w.log}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := w.request("codex", "", "SAY:x\nSLOW:60000")
+	request.SessionID, request.Env = opened.SessionID, nil
+	r, err := w.agents.Launch(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.TurnID == "" {
+		t.Fatalf("%+v\n%s", r, w.screen(r.SessionID))
+	}
+	running, _ := readProcess(w.agents.folder(r.LaunchID))
+	if err := syscall.Kill(running.PID, syscall.SIGKILL); err != nil { // its screen stays as it was
+		t.Fatal(err)
+	}
+	if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Exited {
+		t.Errorf("outcome %s, want exited", got.Outcome)
+	}
+	_, err = w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "echo typed-$((6*7))"})
+	w.refuses(err, fault.AgentEnded)
+	_, err = w.agents.Answer(t.Context(), r.SessionID, "x", true)
+	w.refuses(err, fault.AgentEnded)
+	_, err = w.agents.Configure(t.Context(), r.SessionID, "Big", "")
+	w.refuses(err, fault.AgentEnded)
+	if strings.Contains(w.screen(r.SessionID), "typed-") {
+		t.Error("it was typed into the shell")
+	}
+}
+
+func TestASuspendedAgentGetsNothing(t *testing.T) { // TURN-4
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	running, _ := readProcess(w.agents.folder(r.LaunchID))
+	if err := syscall.Kill(running.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "x"})
+	w.refuses(err, fault.Unverified)
+	if err := syscall.Kill(running.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	w.ends(r.SessionID, "now", Done)
+	w.wantNoted("prompt", "now")
+}
+
+func TestAPromptIsNotLostOnAnAgentThatStartsSlowly(t *testing.T) { // LAUNCH-2
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "slow=1500", "early bird")
+		if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+			t.Fatalf("%+v", got)
+		}
+		w.wantNoted("prompt", "early bird")
+	})
+}
+
+func TestNothingIsTypedIntoAQuestionBeforeTheComposer(t *testing.T) { // LAUNCH-3
+	for _, screen := range []string{"trust", "update"} {
+		t.Run(screen, func(t *testing.T) {
+			every(t, func(t *testing.T, w *world, preset string) {
+				if preset == "grok" {
+					t.Skip("Grok asks nothing of the kind in a way that was seen")
+				}
+				r := w.launch(preset, screen, "fix bug 2 now")
+				if r.State != "dialog" || r.TurnID != "" || !strings.Contains(r.Reason, "not sent") {
+					t.Fatalf("%+v", r)
+				}
+				_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "fix bug 2 now"})
+				w.refuses(err, fault.AgentWaiting)
+				asked, err := w.agents.Ask(t.Context(), r.SessionID)
+				if err != nil || !asked.Asks || asked.Kind != "other" || len(asked.Choices) != 2 {
+					t.Fatalf("%+v %v", asked, err)
+				}
+				_, err = w.agents.Answer(t.Context(), r.SessionID, asked.Digest, true)
+				w.refuses(err, fault.NotAllowed)
+				w.wantNoted(screen)
+				w.keys(r.SessionID, "1") // a person
+				w.until("the composer shows", func() bool {
+					s, err := w.agents.Status(t.Context(), r.SessionID, "")
+					return err == nil && s.State == "ready"
+				})
+				w.ends(r.SessionID, "fix bug 2 now", Done)
+				w.wantNoted("prompt", "fix bug 2 now")
+			})
+		})
+	}
+}
+
+func TestAnEnterThatMakesANewlineLeavesResidueAndIsNotRepeatedBlindly(t *testing.T) { // TURN-5
+	w := newWorld(t)
+	r := w.launch("claude", "stuck", "")
+	got := w.send(r.SessionID, "stays here")
+	if got.Residue == nil || !*got.Residue || got.Outcome != Unknown || got.Accepted {
+		t.Errorf("%+v", got)
+	}
+	_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "another"})
+	w.refuses(err, fault.TypedText)
+	w.wantNoted("prompt")
+}
+
+func TestAComposerThatHoldsTextIsLeftAlone(t *testing.T) { // TURN-6
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		w.ends(r.SessionID, "first", Done) // from now on Grok shows a suggestion, which is no text
+		w.keys(r.SessionID, "a person's draft")
+		w.until("the draft shows", func() bool { return strings.Contains(w.screen(r.SessionID), "draft") })
+		_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "mine"})
+		w.refuses(err, fault.TypedText)
+		w.keys(r.SessionID, "\x03")
+		w.until("the draft is gone", func() bool { return !strings.Contains(w.screen(r.SessionID), "draft") })
+		w.ends(r.SessionID, "mine", Done)
+		w.wantNoted("prompt", "first", "mine")
+	})
+}
+
+func TestAnAgentAtWorkGetsNoSecondPrompt(t *testing.T) { // TURN-7
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		first := w.send(r.SessionID, "SLOW:60000")
+		_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "second"})
+		w.refuses(err, fault.AgentBusy)
+		w.keys(r.SessionID, "\x1b")
+		if got := w.wait(r.SessionID, first.Cursor); got.Outcome != Interrupted {
+			t.Fatalf("%+v\n%s", got, w.screen(r.SessionID))
+		}
+		w.ends(r.SessionID, "third", Done)
+		w.wantNoted("prompt", "SLOW:60000", "third")
+	})
+}
+
+func TestABusyLineInWhatWasSaidIsNoWork(t *testing.T) { // TURN-7
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	w.ends(r.SessionID, "SAY:press esc to interrupt", Done)
+	w.ends(r.SessionID, "SAY:You hit your weekly limit, 429 rate limit reached", Done)
+	w.ends(r.SessionID, "next", Done)
+}
+
+func TestAnEmptyComposerInTheMiddleOfATurnIsNoEnd(t *testing.T) { // FOLLOW-2
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		sent := w.send(r.SessionID, "GAP:1200\nSAY:after the gap")
+		got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}, Timeout: 300 * time.Millisecond})
+		if err != nil || !got.TimedOut || got.Sessions[0].Outcome != Pending {
+			t.Fatalf("%+v %v", got, err)
+		}
+		if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Done {
+			t.Fatalf("%+v", got)
+		}
+		if got := w.result(r.SessionID); got != "after the gap" {
+			t.Errorf("answer %q", got)
+		}
+	})
+}
+
+func TestEveryEndIsItsOwnOutcome(t *testing.T) { // FOLLOW-3
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		w.ends(r.SessionID, "FAIL:something broke", Failed)
+		if got := w.ends(r.SessionID, "FAIL:429 Too Many Requests", RateLimited); !strings.Contains(got.Reason, "429") {
+			t.Errorf("reason %q", got.Reason)
+		}
+		w.ends(r.SessionID, "TWICE\nSAY:once", Done)
+		w.ends(r.SessionID, "FOREIGN\nSLOW:300\nSAY:of this chat", Done)
+		if got := w.result(r.SessionID); got != "of this chat" {
+			t.Errorf("answer %q", got)
+		}
+		w.ends(r.SessionID, "DIE", Exited)
+	})
+}
+
+func TestAnEndBeforeAnyPromptEndsNothing(t *testing.T) { // FOLLOW-4
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "early", "SLOW:500\nSAY:the answer")
+		if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+			t.Fatalf("%+v", got)
+		}
+		if got := w.result(r.SessionID); got != "the answer" {
+			t.Errorf("answer %q", got)
+		}
+	})
+}
+
+func TestAnotherChatEndsTheTurn(t *testing.T) { // FOLLOW-5
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	got := w.ends(r.SessionID, "CLEAR", Replaced)
+	w.ends(r.SessionID, "in the new chat", Done)
+	s, err := w.agents.Status(t.Context(), r.SessionID, "")
+	if err != nil || s.ChatID == r.ChatID || s.ChatID == "" || s.Resume.Argv[2] != s.ChatID {
+		t.Errorf("chat %s after %s: %+v %v", got.ChatID, r.ChatID, s, err)
+	}
+}
+
+func TestALeftoverAfterAnInterruptIsNotSent(t *testing.T) { // TURN-6
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	sent := w.send(r.SessionID, "BACK\nSLOW:60000")
+	w.keys(r.SessionID, "\x1b")
+	if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Interrupted {
+		t.Fatalf("%+v", got)
+	}
+	_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "next"})
+	w.refuses(err, fault.TypedText)
+}
+
+func TestWhatAnAgentInheritsFromAnotherIsTakenOut(t *testing.T) { // LAUNCH-4
+	w := newWorld(t)
+	w.launch("claude", "", "")
+	w.wantNoted("env", "|1|agent|yes") // the test's own environment has CLAUDE_CODE_CHILD_SESSION
+}
+
+func TestNoSecretAndNoPromptIsWrittenDown(t *testing.T) { // LAUNCH-5
+	w := newWorld(t)
+	w.env["CANARY_KEY"] = "canary-secret-value"
+	r := w.launch("claude", "", "SAY:fine\nand the word canary-prompt")
+	w.wait(r.SessionID, r.Cursor)
+	for _, argv := range w.noted("argv") {
+		if strings.Contains(argv, "canary") {
+			t.Errorf("argv %q", argv)
+		}
+	}
+	err := filepath.WalkDir(filepath.Join(w.home, "tp", "agents"), func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if want := map[bool]os.FileMode{true: 0o700, false: 0o600}[d.IsDir()]; info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o", path, info.Mode().Perm())
+		}
+		if d.IsDir() {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "canary") {
+			t.Errorf("%s holds it", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

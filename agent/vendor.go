@@ -1,0 +1,156 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"termpilot/terminal"
+)
+
+// vendor is a row of the table: what is peculiar to one coding agent.
+type vendor struct {
+	name     string
+	title    string   // as people call it
+	programs []string // names of its program, the usual one first
+	places   []string // where it is usually installed, below the person's home
+	// folder is where the vendor keeps its records: a variable, and what stands
+	// below the person's home without it.
+	folderVariable, folderBelow string
+
+	// readOnly is how its write_scope=read_only is enforced; "" where it is not.
+	readOnly string
+	efforts  []string // those that it knows; nil takes any word
+	// ownChat says that the id of the chat can be chosen at launch.
+	ownChat bool
+
+	// preflight asks the installed program what can be known before a launch.
+	preflight func(ctx context.Context, p probe) (facts, error)
+	// argv is how the program is started for a launch. folder is the launch's own.
+	argv func(l Launch, folder, self string) []string
+	// install prepares what a launch needs beside argv; nil is nothing.
+	install func(l Launch, folder, self string) error
+	set     []string // NAME=value for its environment
+
+	// hook reads what the program tells `termpilot hook`. ok is false for what is
+	// no news.
+	hook func(data []byte) (e event, ok bool)
+	// look reads the screen.
+	look func(s terminal.Screen) look
+	// watched are the folders of the vendor's records in which an end may show that
+	// no hook tells, and record reads them: what is news for this story.
+	watched func(s *story) []string
+	record  func(s *story, r *recorded) []event
+	// waits asks the vendor's record whether an approval is open now; nil where it
+	// does not say.
+	waits func(s *story) (open, known bool)
+	// identify finds the chat that the process holds, where no hook has told it; nil where hooks do.
+	identify func(s *story) string
+
+	configure func(ctx context.Context, h *hands, model, effort string) (string, error)
+	// checkConfigure refuses what the vendor cannot change for one session alone.
+	checkConfigure func(model, effort string) (detail, hint string)
+
+	resume []string // what takes a chat up again, before its id
+}
+
+// vendors is the table.
+var vendors = []*vendor{&claude, &codex, &grok}
+
+func vendorOf(name string) *vendor {
+	i := slices.IndexFunc(vendors, func(v *vendor) bool { return v.name == name })
+	if i < 0 {
+		return nil
+	}
+	return vendors[i]
+}
+
+// preset is a tool's way to launch: a vendor, and the model that it means.
+type preset struct {
+	name   string
+	vendor *vendor
+	model  string // where the caller names none
+}
+
+// presets are the launchers.
+var presets = []preset{
+	{"claude", &claude, ""},
+	{"codex", &codex, ""},
+	{"grok", &grok, ""},
+	{"composer", &grok, "grok-composer-2.5-fast"},
+}
+
+func presetOf(name string) (preset, bool) {
+	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
+	if i < 0 {
+		return preset{}, false
+	}
+	return presets[i], true
+}
+
+// facts is what a preflight found.
+type facts struct {
+	version string
+	login   string // yes, no or unknown
+	why     string // login is not yes
+}
+
+// The words of facts.login.
+const (
+	loggedIn     = "yes"
+	notLoggedIn  = "no"
+	loginUnknown = "unknown"
+)
+
+// scrubbed are the variables that must not reach an agent: what one agent sets
+// for the programs that it runs. A Claude that inherits CLAUDE_CODE_CHILD_SESSION
+// keeps no record of its chat.
+var scrubbed = []string{
+	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH",
+	"CLAUDE_EFFORT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "AI_AGENT",
+	"CODEX_CI", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION",
+	"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "NO_COLOR", "PAGER", "GIT_PAGER", "GH_PAGER",
+	"GROK_SESSION_ID", "GROK_HOOK_EVENT", "GROK_HOOK_NAME", "GROK_WORKSPACE_ROOT",
+}
+
+// state is what a screen shows of an agent.
+type state string
+
+const (
+	stateStarting state = "starting" // nothing that is known
+	stateReady    state = "ready"    // a composer, and nothing at work that shows
+	stateBusy     state = "busy"     // a composer, and a turn at work
+	stateDialog   state = "dialog"   // a question stands in the way
+)
+
+// look is what a screen shows.
+type look struct {
+	state    state
+	composer string // what it holds, as far as it shows, without its frame
+	// empty says that the composer holds nothing, whatever hint it may show.
+	empty  bool
+	dialog *dialog
+}
+
+// dialog is a question that an agent asks, with its choices.
+type dialog struct {
+	kind     string // permission, or other for what a person must answer
+	marked   int    // number of the selected row
+	question []string
+	choices  []choice
+}
+
+// choice is one row of a dialog.
+type choice struct {
+	number int
+	label  string
+	class  string // once, always, no or other
+	key    string // what chooses it at once
+}
+
+// recorded is how far a vendor's record was read.
+type recorded struct {
+	path   string
+	offset int64
+	since  time.Time // when it first said what has to hold for a while
+}

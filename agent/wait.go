@@ -1,0 +1,321 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"termpilot/changes"
+	"termpilot/fault"
+	"termpilot/journal"
+	"termpilot/pilot"
+	"termpilot/terminal"
+)
+
+const (
+	waitSchema = "termpilot.agent-wait.v1"
+	// lastWords is how long the hooks of a program that has ended may still come.
+	lastWords = 400 * time.Millisecond
+	// MaxWaited is the most sessions of one wait.
+	MaxWaited = 32
+)
+
+// WaitRequest asks to sleep until turns of agents end.
+type WaitRequest struct {
+	Sessions []string
+	// Cursors are event_cursor of receipts, one for each session or none: what ends
+	// behind it. Without one it is the turn that is at work or was the last.
+	Cursors []string
+	All     bool          // all of the sessions; otherwise any
+	Timeout time.Duration // 0 looks and returns
+}
+
+// WaitReceipt is what became of the turns that were waited for.
+type WaitReceipt struct {
+	Schema   string   `json:"schema"`
+	TimedOut bool     `json:"timed_out"`
+	Sessions []Waited `json:"sessions"`
+}
+
+// Waited is one session of a wait.
+type Waited struct {
+	SessionID   string  `json:"session_id"`
+	LaunchID    string  `json:"launch_id"`
+	Provider    string  `json:"provider"`
+	ChatID      string  `json:"chat_id"`
+	TurnID      string  `json:"turn_id"`
+	OperationID string  `json:"operation_id"`
+	Outcome     Outcome `json:"outcome"`
+	Reason      string  `json:"reason"`
+	TextChars   int     `json:"text_chars"`
+	Cursor      string  `json:"event_cursor"` // for the next wait
+	At          string  `json:"at"`           // when it ended; empty while it has not
+}
+
+// Over reports whether there is nothing more to wait for.
+func (w Waited) Over() bool { return w.Outcome != Pending && w.Outcome != Unknown && w.Outcome != None }
+
+// Wait sleeps until the turns end, an approval is asked for, the agents are gone
+// or the time is over. It changes nothing in any session; any number may wait
+// for the same, and go on waiting when the server that launched it is gone.
+func (a *Agents) Wait(ctx context.Context, r WaitRequest) (WaitReceipt, error) {
+	waiters, err := a.waiters(r)
+	if err != nil {
+		return WaitReceipt{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(r.Timeout, 0))
+	defer cancel()
+	type answer struct {
+		i      int
+		waited Waited
+		err    error
+	}
+	answers := make(chan answer, len(waiters))
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for i, w := range waiters {
+		all.Go(func() {
+			waited, err := w.wait(ctx)
+			answers <- answer{i, waited, err}
+		})
+	}
+	receipt := WaitReceipt{Schema: waitSchema, Sessions: make([]Waited, len(waiters))}
+	over := 0
+	for range waiters {
+		got := <-answers
+		if got.err != nil {
+			return WaitReceipt{}, got.err
+		}
+		receipt.Sessions[got.i] = got.waited
+		if got.waited.Over() {
+			if over++; !r.All {
+				cancel() // the others say how they stand
+			}
+		}
+	}
+	receipt.TimedOut = over == 0 || r.All && over < len(waiters)
+	return receipt, nil
+}
+
+func (a *Agents) waiters(r WaitRequest) ([]*waiter, error) {
+	switch n := len(r.Sessions); {
+	case n == 0 || n > MaxWaited:
+		return nil, refused("wait", "", fault.InvalidArgument, "between 1 and 32 sessions can be waited for", "pass session ids of agents")
+	case len(r.Cursors) > 0 && len(r.Cursors) != n:
+		return nil, refused("wait", "", fault.InvalidArgument, "there is not one cursor for each session", "pass a cursor for each session, in the same order, or none")
+	}
+	var list []*waiter
+	for i, id := range r.Sessions {
+		l, err := a.find("wait", id)
+		if err != nil {
+			return nil, err
+		}
+		w := &waiter{a: a, launch: l}
+		if len(r.Cursors) > 0 && r.Cursors[i] != "" {
+			if w.after, err = parseCursor("wait", l, r.Cursors[i]); err != nil {
+				return nil, err
+			}
+			w.bounded = true
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+// waiter waits for one session.
+type waiter struct {
+	a       *Agents
+	launch  Launch
+	after   journal.Position
+	bounded bool // after counts
+	s       *story
+}
+
+// wait reads the journal to its end and sleeps on it, on the agent's process, on
+// the vendor's records and, where those do not tell of questions, on the screen.
+func (w *waiter) wait(ctx context.Context) (Waited, error) {
+	var err error
+	if w.s, err = w.a.tale(context.WithoutCancel(ctx), w.launch); err != nil {
+		return Waited{}, err
+	}
+	w.a.observe(context.WithoutCancel(ctx), w.s)
+	if now := w.verdict(); now.Over() || ctx.Err() != nil {
+		return now, nil
+	}
+	inner, cancel := context.WithCancel(ctx)
+	var sources sync.WaitGroup
+	defer sources.Wait()
+	defer cancel()
+	j, err := openEvents(w.a.folder(w.launch.ID))
+	if err != nil {
+		return Waited{}, err
+	}
+	defer j.Close()
+	records := make(chan journal.Record)
+	sources.Go(func() {
+		defer close(records)
+		for r, err := range j.Follow(inner, w.s.last) {
+			if err != nil {
+				return
+			}
+			select {
+			case records <- r:
+			case <-inner.Done():
+				return
+			}
+		}
+	})
+	ended := make(chan struct{})
+	sources.Go(func() {
+		if w.s.pid != 0 && w.a.machine.AwaitEnd(inner, w.s.pid, w.s.start) == nil {
+			pause(inner, lastWords)
+			close(ended)
+		}
+	})
+	redrawn, stop := w.screen(inner)
+	defer stop()
+	return w.sleep(ctx, records, ended, redrawn)
+}
+
+// sleep wakes by whatever may bring news, and looks.
+func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended, redrawn <-chan struct{}) (Waited, error) {
+	v := vendorOf(w.launch.Provider)
+	var watched string
+	var folder *changes.Folder
+	defer func() {
+		if folder != nil {
+			folder.Close()
+		}
+	}()
+	for {
+		var changed <-chan struct{}
+		if v.watched != nil {
+			if now := v.watched(w.s)[0]; now != watched || folder == nil { // a record may have begun
+				if folder != nil {
+					folder.Close()
+				}
+				watched = now
+				folder, _ = changes.Watch(now) // a folder that is not there yet is looked for again
+			}
+			if folder != nil {
+				changed = folder.C
+			}
+		}
+		w.a.catchUp(context.WithoutCancel(ctx), w.s)
+		if now := w.verdict(); now.Over() {
+			return now, nil
+		}
+		timer := time.NewTimer(w.nextLook(folder != nil || v.watched == nil))
+		select {
+		case r, ok := <-records:
+			if !ok {
+				timer.Stop()
+				return w.verdict(), nil
+			}
+			w.s.read(r)
+		case <-changed:
+		case <-redrawn:
+			w.lookForQuestions(ctx)
+		case <-ended:
+			ended = nil
+			w.a.observe(context.WithoutCancel(ctx), w.s)
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return w.verdict(), nil
+		}
+		timer.Stop()
+	}
+}
+
+// nextLook is when to look although nothing woke us: soon where something must
+// have held for a while, and now and then where the kernel does not wake us.
+func (w *waiter) nextLook(woken bool) time.Duration {
+	switch {
+	case !w.s.recorded.since.IsZero():
+		return max(idleFor-time.Since(w.s.recorded.since), 10*time.Millisecond)
+	case !woken:
+		return time.Second
+	}
+	return 5 * time.Second
+}
+
+// screen gives tokens when the screen changes, where only that tells of questions.
+func (w *waiter) screen(ctx context.Context) (<-chan struct{}, func()) {
+	v := vendorOf(w.launch.Provider)
+	if v.waits != nil || v.install != nil || w.a.pilot == nil {
+		return nil, func() {}
+	}
+	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))
+	if err != nil {
+		return nil, func() {}
+	}
+	c, stop, err := changesOf(ctx, seen)
+	if err != nil {
+		return nil, func() {}
+	}
+	return c, stop
+}
+
+// lookForQuestions notes that a question came or went.
+func (w *waiter) lookForQuestions(ctx context.Context) {
+	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))
+	if err != nil {
+		return
+	}
+	asks := w.shows(ctx, seen)
+	if asks == w.s.waiting {
+		return
+	}
+	e := event{Kind: goesOn, Chat: w.s.chat, Source: fromScreen}
+	if asks {
+		e.Kind = waits
+	}
+	w.a.note(context.WithoutCancel(ctx), w.s, e)
+}
+
+func (w *waiter) shows(ctx context.Context, seen pilot.Seen) bool {
+	h := &hands{a: w.a, op: "wait", launch: w.launch, vendor: vendorOf(w.launch.Provider), seen: seen}
+	now, err := h.look(ctx)
+	return err == nil && now.state == stateDialog && now.dialog.kind == "permission"
+}
+
+// verdict says how what is waited for stands.
+func (w *waiter) verdict() Waited {
+	s := w.s
+	out := Waited{
+		SessionID: w.launch.Session, LaunchID: w.launch.ID, Provider: w.launch.Provider, ChatID: s.chat, Outcome: None,
+		Cursor: cursorOf(w.launch, s.last),
+	}
+	t := s.latest()
+	if w.bounded {
+		t = nil
+		for _, one := range s.turns { // the first that ended behind the cursor, or is at work
+			if one.open() || behind(one.end, w.after) {
+				t = one
+				break
+			}
+		}
+	}
+	if t != nil {
+		out.TurnID, out.OperationID, out.TextChars = t.id, t.operation, len([]rune(t.text))
+		out.Outcome, out.Reason = t.state()
+		if !t.open() {
+			out.Cursor, out.At = cursorOf(w.launch, t.end), t.ended.UTC().Format(time.RFC3339Nano)
+		} else if s.asks() {
+			out.Outcome, out.Reason = Waiting, "it waits for an answer; see agent_approval"
+		}
+	}
+	if !out.Over() || out.Outcome == Unknown {
+		switch {
+		case s.gone:
+			out.Outcome, out.Reason = Exited, s.why
+		case w.bounded && behind(s.replaced, w.after) && t == nil:
+			out.Outcome, out.Reason = Replaced, "the agent holds another chat now"
+		case t != nil && !t.open():
+			out.Outcome = Unknown
+		}
+	}
+	return out
+}
