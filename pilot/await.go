@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"termpilot/terminal"
@@ -81,8 +82,15 @@ func (a *awaiting) settle(s RunStatus, kind, reason string) {
 	if a.status != "" {
 		return
 	}
-	if n := len(a.untyped); n > 0 {
-		reason = joinReasons(reason, "not typed: "+count(n, "line")+" of the command")
+	rest := ""
+	switch {
+	case len(a.untyped) > 0:
+		rest = "not typed: " + count(len(a.untyped), "line") + " of the command"
+	case a.run.unsent > 0:
+		rest = "not typed, as far as is on record: " + count(a.run.unsent, "line") + " of the command"
+	}
+	if rest != "" {
+		reason = joinReasons(reason, rest)
 		if s == Completed { // what was typed has ended, but that is not the command
 			s, a.exit = RunUnknown, nil
 		}
@@ -259,6 +267,15 @@ func (a *awaiting) typeNext(ctx context.Context) {
 	if err != nil {
 		a.untyped = append([]string{line}, a.untyped...)
 		a.settle(RunUnknown, "", "a line could not be typed: "+oneLine(err.Error()))
+		return
+	}
+	one := a.run
+	one.Prompts, one.untyped = slices.Clone(a.ids), a.untyped
+	if a.ended && a.other != "" {
+		one.Prompts = append(one.Prompts, a.other) // where the line was typed
+	}
+	if err := a.p.runs.save("run", one); err != nil { // then the record says that it was not typed
+		a.p.log.Warn("a further line is not on record", "run", one.ID, "error", err)
 	}
 }
 

@@ -25,6 +25,7 @@ type run struct {
 	shell    string   // the name of the shell at which it was typed; "" is not known
 	pasted   bool     // typed as one paste
 	untyped  []string // lines that are typed when the shell asks for them
+	unsent   int      // how many such lines a process had left that is gone: nobody knows them now
 	recorded bool     // it is on record
 
 	// The last outcome that anybody saw.

@@ -19,6 +19,7 @@ type record struct {
 	Backend string      `json:"backend"`
 	Prompts []string    `json:"prompts"`
 	Left    string      `json:"left,omitempty"`
+	Untyped int         `json:"untyped,omitempty"` // lines that had yet to be typed
 	Began   time.Time   `json:"began"`
 	Status  RunStatus   `json:"status"`
 	Exit    *int        `json:"exit,omitempty"`
@@ -60,7 +61,7 @@ func (s *journalStore) save(r run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storePatience)
 	defer cancel()
 	return s.journal.Note(ctx, record{
-		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Began: r.Began,
+		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Untyped: len(r.untyped) + r.unsent, Began: r.Began,
 		Status: r.Status, Exit: r.Exit, Proof: r.Evidence, Reason: r.Reason, Ended: r.Ended,
 	})
 }
@@ -83,7 +84,7 @@ func (s *journalStore) catchUp() error {
 			clear(s.newest)
 		}
 		s.byID[r.Run] = run{
-			ID: r.Run, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Began: r.Began,
+			ID: r.Run, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, unsent: r.Untyped, Began: r.Began,
 			Status: r.Status, Exit: r.Exit, Evidence: r.Proof, Reason: r.Reason, Ended: r.Ended,
 		}
 		if old, ok := s.byID[s.newest[r.Session]]; !ok || !r.Began.Before(old.Began) {

@@ -2,12 +2,14 @@ package pilot
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,6 +83,41 @@ func TestAResultIsFoundAfterTheCommandEndedUnwatched(t *testing.T) { // RUN-26
 		}
 		b.want(*again.Run, Completed, 9, "done")
 	})
+}
+
+func TestAnotherProcessKnowsOfLinesThatWereNotTyped(t *testing.T) { // RUN-38
+	for _, c := range []struct {
+		command, reason string
+		status          RunStatus
+		exit            int
+	}{
+		{"sleep 20\n(exit 7)", "not typed, as far as is on record: 1 line", RunUnknown, -1},
+		{"sleep 1\nsleep 20\n(exit 7)", "not typed, as far as is on record: 1 line", RunUnknown, -1},
+		{"sleep 1\nsleep 20; (exit 7)", "", Completed, 7},
+	} {
+		dir := t.TempDir()
+		onWith(t, terminaltest.Options{Shell: "fish", NoPaste: true}, Options{Dir: dir}, func(b bench) {
+			other := b.another(dir)
+			ctx, cancel := context.WithCancel(b.t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() { _, _ = b.Run(ctx, RunRequest{SessionID: b.id, Command: c.command, Timeout: 40 * time.Second}) })
+			time.Sleep(10 * time.Second) // of the bubble's clock: the first process waits for the lines that it has typed
+			one, found := other.runs.last(b.sid())
+			if !found {
+				b.t.Fatal("the run is not on record")
+			}
+			b.f.Fail("send", errors.New("the first process is gone"))
+			again, err := other.Wait(b.t.Context(), WaitRequest{RunID: one.ID, Timeout: 40 * time.Second})
+			if err != nil || !strings.Contains(again.Run.ExitReason, c.reason) {
+				b.t.Errorf("got %+v, %v", again.Run, err)
+			}
+			if got := again.Run; got.Status != c.status || (got.ExitCode == nil) != (c.exit < 0) || got.ExitCode != nil && *got.ExitCode != c.exit {
+				b.t.Errorf("%q: got %s %v (%s), want %s %d", c.command, got.Status, got.ExitCode, got.ExitReason, c.status, c.exit)
+			}
+			cancel()
+			wg.Wait()
+		})
+	}
 }
 
 func TestAnotherProcessCancelsTheOpenLine(t *testing.T) { // RUN-12
