@@ -132,7 +132,7 @@ func TestAnExitThatTheShellRefusesLeavesItAlive(t *testing.T) { // B21
 func TestAFastDeathKeepsItsReason(t *testing.T) { // B22
 	h := newHome(t)
 	c := serve(t, h)
-	s := c.open(h, "bash", map[string]any{"command": "sh -c 'echo boom >&2; exit 9'"})
+	s := c.open(h, "bash", map[string]any{"command": "sh -c 'echo boom >&2; exit 9'", "keep_open": false})
 	var w struct {
 		Sessions []struct {
 			Matched  bool
