@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
 // Options bounds a journal. The zero value is useful.
@@ -74,7 +75,8 @@ type Record struct {
 
 // Open opens the journal of a name in a folder, and makes both when they are
 // not there. A torn tail is cut and what is too old is removed. name is of
-// letters, digits, "-" and "_". Storage when the folder cannot be used.
+// letters, digits, "-" and "_". NotAllowed for what stands in the folder's place
+// and is not the user's own folder, Storage when it cannot be used.
 func Open(dir, name string, o Options) (*Journal, error) {
 	if !regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString(name) {
 		return nil, &fault.Error{Op: "open journal", Code: fault.InvalidArgument, Detail: fmt.Sprintf("name %q", name), Hint: "use letters, digits, - and _"}
@@ -85,8 +87,8 @@ func Open(dir, name string, o Options) (*Journal, error) {
 	o.MaxAge = cmp.Or(o.MaxAge, 30*24*time.Hour)
 	o.Patience = cmp.Or(o.Patience, 5*time.Second)
 	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
-	if err := private(dir); err != nil {
-		return nil, storage("open journal", err)
+	if err := private.Folder(dir); err != nil {
+		return nil, err
 	}
 	j := &Journal{dir: dir, name: name, o: o, turn: -1, changed: make(chan struct{})}
 	j.mu.Lock()
@@ -294,29 +296,4 @@ func storage(op string, err error) error {
 		hint = "open the journal again"
 	}
 	return &fault.Error{Op: op, Code: fault.Storage, Hint: hint, Err: err}
-}
-
-// private makes a folder that only its owner can look into. One that is there
-// is taken as it is, or refused: it may be somebody else's, or have another use.
-func private(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder of its own: %s", dir, info.Mode().Type())
-	}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to user %d: %w", dir, s.Uid, fs.ErrPermission)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return &fault.Error{
-			Op: "open journal", Code: fault.Storage, Hint: "take the rights of others away with chmod 700 " + dir,
-			Detail: fmt.Sprintf("others may look into %s: %s", dir, info.Mode().Perm()),
-		}
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/private"
 	"termpilot/terminal"
 )
 
@@ -57,11 +58,8 @@ func newLocks(dir string) (*locks, error) {
 		return l, nil
 	}
 	l.dir = filepath.Join(dir, "locks")
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, &fault.Error{
-			Op: "open", Code: fault.Storage, Detail: "the folder of session locks cannot be made",
-			Hint: "set TERMPILOT_HOME to a folder that can be written", Err: err,
-		}
+	if err := private.Folder(l.dir); err != nil {
+		return nil, err
 	}
 	return l, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/private"
 	"termpilot/terminal"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	// Backends are asked in this order; the first that can opens sessions.
 	Backends []terminal.Backend
 	// Dir holds the run journal and the session locks, shared with other
-	// processes. It is made with mode 0700. "" keeps both in this process only.
+	// processes, and is this user's alone. "" keeps both in this process only.
 	Dir string
 	// MaxWait caps every wait. 0 is 55 s, which fits the deadlines of the usual
 	// clients.
@@ -76,7 +77,7 @@ type Pilot struct {
 }
 
 // New returns a Pilot over o.Backends. It starts nothing and asks no backend.
-// InvalidArgument: a Tripwire pattern that is not RE2; Storage: Dir cannot be used.
+// InvalidArgument: a Tripwire pattern that is not RE2; NotAllowed or Storage: Dir cannot be used.
 func New(o Options) (*Pilot, error) {
 	wire, err := newTripwire(o.Tripwire)
 	if err != nil {
@@ -102,6 +103,11 @@ func New(o Options) (*Pilot, error) {
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Dir != "" {
+		if err := private.Folder(o.Dir); err != nil {
+			return nil, err
+		}
 	}
 	if p.locks, err = newLocks(o.Dir); err != nil {
 		return nil, err

@@ -17,9 +17,10 @@ import (
 
 // Folder makes a folder that is this user's alone (0700), or makes sure that an
 // existing one is. NotAllowed for a link, a file or a stranger's folder in its
-// place; Storage when it cannot be made. The folders above it are made as usual.
+// place; Storage when it cannot be made. Folders above it that are not there are made
+// private too, those that are stay as they are.
 func Folder(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storage("the folder cannot be made", err)
 	}
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

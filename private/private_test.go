@@ -20,9 +20,11 @@ func TestAFolderIsOfThisUserAlone(t *testing.T) {
 	if err := os.Mkdir(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{fresh, fresh, open} {
-		if err := Folder(path); err != nil {
-			t.Fatalf("%s: %v", path, err)
+	for _, path := range []string{fresh, fresh, filepath.Dir(fresh), open} {
+		if path != filepath.Dir(fresh) { // made on the way
+			if err := Folder(path); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
 		}
 		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: got %v %v, want mode 0700", path, info.Mode(), err)
