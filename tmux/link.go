@@ -40,8 +40,9 @@ type link struct {
 	nonceFor  map[int]string // the secret of the pane that is being opened
 	folder    string         // of the start-up scripts of the shell that is being opened
 	lost      error
-	known     int64     // changes when the lists were read last
-	read      time.Time // and when that was
+	ended     atomic.Bool // lost is set
+	known     int64       // changes when the lists were read last
+	read      time.Time   // and when that was
 }
 
 // listener is the connection that hears a session's output.
@@ -93,12 +94,9 @@ func (h *listener) adopt(p *pane) (known bool) {
 // maxListeners is how many sessions are listened to: each costs a process.
 const maxListeners = 128
 
-// isLost reports whether the link has ended.
-func (l *link) isLost() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost != nil
-}
+// isLost reports whether the link has ended. It takes no lock: it is asked with
+// a pane's held, or the backend's, which others take while they hold the link's.
+func (l *link) isLost() bool { return l.ended.Load() }
 
 // stir has the lists read again soon.
 func (l *link) stir() {
@@ -166,6 +164,7 @@ func (l *link) lose(cause error, died bool) {
 		return
 	}
 	l.lost = cause
+	l.ended.Store(true)
 	close(l.done)
 	panes := l.order
 	l.panes, l.order = map[int]*pane{}, nil
