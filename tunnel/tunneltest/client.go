@@ -30,6 +30,7 @@ import (
 type client struct {
 	base, id, key, socket, pidFile string
 	pollTime                       time.Duration
+	slots                          chan struct{} // of calls that run at once
 	instance                       string
 	started                        time.Time
 
@@ -72,6 +73,7 @@ func run(args []string) int {
 	server := f.String("mcp.server-url", "", "")
 	health := f.String("health.unix-socket", "", "")
 	f.StringVar(&c.pidFile, "pid.file", "", "")
+	atOnce := f.Int("mcp.max-concurrent-requests", 10, "")
 	_ = f.String("log.format", "", "")
 	_ = f.String("log.level", "", "")
 	if len(args) == 0 || args[0] != "run" || f.Parse(args[1:]) != nil {
@@ -95,6 +97,7 @@ func run(args []string) int {
 		return 1
 	}
 	defer os.Remove(c.pidFile)
+	c.slots = make(chan struct{}, *atOnce)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	go func() { _ = http.Serve(l, c.health()) }()
@@ -199,39 +202,80 @@ func (c *client) poll(ctx context.Context) {
 			c.log("INFO", "poller recovered; polling operational", nil)
 		}
 		c.lastPoll.Store(time.Now().Unix())
-		var got struct {
-			Commands []struct {
-				ID      string          `json:"request_id"`
-				Shard   string          `json:"shard_token"`
-				Message json.RawMessage `json:"jsonrpc"`
-			} `json:"commands"`
-		}
+		var got struct{ Commands []order }
 		if status == http.StatusOK && json.Unmarshal(body, &got) != nil {
 			continue
 		}
 		for _, one := range got.Commands {
 			c.commands.Add(1)
-			go c.forward(ctx, one.ID, one.Shard, one.Message)
+			go c.forward(ctx, one)
 		}
 	}
 }
 
-func (c *client) forward(ctx context.Context, id, shard string, message []byte) {
-	c.log("INFO", "dispatcher forwarded command to MCP server", map[string]any{"request_id": id})
-	code, body := c.post(ctx, message)
-	answer, _ := json.Marshal(map[string]any{ // plain values alone
-		"request_id": id, "channel": "main", "resp_json": json.RawMessage(body), "resp_headers": map[string][]string{}, "resp_code": code, "resp_type": "jsonrpc_response",
-	})
-	c.do(ctx, http.MethodPost, "/response", shard, bytes.NewReader(answer))
+// order is one command of the control plane's.
+type order struct {
+	ID      string          `json:"request_id"`
+	Shard   string          `json:"shard_token"`
+	Type    string          `json:"command_type"`
+	Headers http.Header     `json:"headers"`
+	Message json.RawMessage `json:"jsonrpc"`
 }
 
-func (c *client) post(ctx context.Context, message []byte) (int, []byte) {
-	failed := func() (int, []byte) {
-		return http.StatusBadGateway, []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Bad Gateway"}}`)
+func (c *client) forward(ctx context.Context, one order) {
+	c.slots <- struct{}{}
+	defer func() { <-c.slots }()
+	var message struct {
+		ID json.RawMessage `json:"id"`
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(message))
+	_ = json.Unmarshal(one.Message, &message) // a session's end has none
+	method, kind := http.MethodPost, "jsonrpc_response"
+	switch {
+	case one.Type == "session_termination":
+		method, kind = http.MethodDelete, "session_termination_response"
+	case message.ID == nil:
+		kind = "notify_ack"
+	}
+	code, messages, err := c.ask(ctx, method, one)
+	if err != nil || kind == "jsonrpc_response" && (code >= 400 || len(messages) == 0) {
+		source := "target_http"
+		if err != nil {
+			code, source = http.StatusBadGateway, "connect"
+		}
+		failure := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"%s","data":{"tunnel_failure":{"source":%q}}}}`, message.ID, http.StatusText(code), source)
+		c.answer(ctx, one, kind, code, failure)
+		c.log("WARN", "dispatcher received MCP upstream error; posted error response to control plane", map[string]any{"request_id": one.ID, "failure_source": source})
+		return
+	}
+	for _, note := range messages[:max(0, len(messages)-1)] {
+		c.answer(ctx, one, "jsonrpc_notify", code, note)
+	}
+	if kind != "jsonrpc_response" {
+		c.answer(ctx, one, kind, code, nil)
+		return
+	}
+	c.answer(ctx, one, kind, code, messages[len(messages)-1])
+	c.log("INFO", "dispatcher forwarded command to MCP server", map[string]any{"request_id": one.ID}) // the real one says so afterwards, too
+}
+
+func (c *client) answer(ctx context.Context, one order, kind string, code int, message []byte) {
+	body := map[string]any{"request_id": one.ID, "channel": "main", "resp_headers": map[string][]string{}, "resp_code": code, "resp_type": kind}
+	if message != nil {
+		body["resp_json"] = json.RawMessage(message)
+	}
+	data, _ := json.Marshal(body) // plain values, and what was JSON before
+	c.do(ctx, http.MethodPost, "/response", one.Shard, bytes.NewReader(data))
+}
+
+// ask passes a command on to the MCP server and returns the messages that it
+// answers with: several in an event stream, one otherwise.
+func (c *client) ask(ctx context.Context, method string, one order) (code int, messages [][]byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost/mcp", bytes.NewReader(one.Message))
 	if err != nil {
-		return failed()
+		return 0, nil, err
+	}
+	for name, values := range one.Headers {
+		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -241,22 +285,23 @@ func (c *client) post(ctx context.Context, message []byte) (int, []byte) {
 	}}}
 	resp, err := h.Do(req)
 	if err != nil {
-		return failed()
+		return 0, nil, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return failed()
+		return 0, nil, err
 	}
-	for line := range bytes.Lines(body) { // of an event stream, the last message is the answer
-		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			body = bytes.TrimSpace(data)
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		for line := range bytes.Lines(body) {
+			if data, ok := bytes.CutPrefix(line, []byte("data:")); ok && len(bytes.TrimSpace(data)) > 0 {
+				messages = append(messages, bytes.TrimSpace(data))
+			}
 		}
+	} else if json.Valid(body) {
+		messages = [][]byte{body}
 	}
-	if len(body) == 0 {
-		body = []byte("null")
-	}
-	return resp.StatusCode, body
+	return resp.StatusCode, messages, nil
 }
 
 func (c *client) health() http.Handler {

@@ -7,9 +7,12 @@ package tunneltest
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"strconv"
@@ -34,6 +37,7 @@ type ControlPlane struct {
 	Key    string // the key that may use it
 
 	address string
+	cert    *tls.Certificate
 	mu      sync.Mutex
 	server  *http.Server
 	queue   []*command
@@ -42,12 +46,15 @@ type ControlPlane struct {
 	fault   int           // answer everything with this status
 	useOnly int           // answer polls with this status
 	hang    bool
+	garbage bool // answer polls with what is no JSON
 	number  int
 	clients map[string]bool // instance ids that polled
 }
 
 type command struct {
 	id    string
+	kind  string // command_type
+	head  map[string][]string
 	body  json.RawMessage
 	reply Reply
 	done  chan struct{}
@@ -56,8 +63,19 @@ type command struct {
 // New starts a control plane that ends with the test.
 func New(t testing.TB, tunnel, key string) *ControlPlane {
 	t.Helper()
+	return begin(t, tunnel, key, nil)
+}
+
+// NewTLS starts one that speaks TLS with that certificate.
+func NewTLS(t testing.TB, tunnel, key string, cert tls.Certificate) *ControlPlane {
+	t.Helper()
+	return begin(t, tunnel, key, &cert)
+}
+
+func begin(t testing.TB, tunnel, key string, cert *tls.Certificate) *ControlPlane {
+	t.Helper()
 	c := &ControlPlane{
-		Tunnel: tunnel, Key: key, pending: map[string]*command{},
+		Tunnel: tunnel, Key: key, cert: cert, pending: map[string]*command{},
 		news: make(chan struct{}), clients: map[string]bool{},
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,14 +90,25 @@ func New(t testing.TB, tunnel, key string) *ControlPlane {
 
 // URL is the control plane's base URL; it stays the same when it goes down and
 // comes back.
-func (c *ControlPlane) URL() string { return "http://" + c.address }
+func (c *ControlPlane) URL() string {
+	if c.cert != nil {
+		return "https://" + c.address
+	}
+	return "http://" + c.address
+}
+
+// Address is where it listens: a host and a port.
+func (c *ControlPlane) Address() string { return c.address }
 
 func (c *ControlPlane) serve(l net.Listener) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/tunnels/{id}", c.guard(c.metadata))
 	mux.HandleFunc("GET /v1/tunnels/{id}/poll", c.guard(c.poll))
 	mux.HandleFunc("POST /v1/tunnels/{id}/response", c.guard(c.response))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)} // handshakes that fail are what tests want
+	if c.cert != nil {
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*c.cert}})
+	}
 	c.mu.Lock()
 	c.server = server
 	c.mu.Unlock()
@@ -116,6 +145,9 @@ func (c *ControlPlane) AnswerPolls(status int) { c.set(func() { c.useOnly = stat
 // Hang makes it take requests and not answer them.
 func (c *ControlPlane) Hang(yes bool) { c.set(func() { c.hang = yes }) }
 
+// Garble makes it answer polls with what is no JSON.
+func (c *ControlPlane) Garble(yes bool) { c.set(func() { c.garbage = yes }) }
+
 func (c *ControlPlane) set(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +167,16 @@ func (c *ControlPlane) Call(ctx context.Context, message any) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	one := &command{body: body, done: make(chan struct{})}
+	return c.send(ctx, &command{kind: "jsonrpc", head: map[string][]string{"Content-Type": {"application/json"}}, body: body})
+}
+
+// Terminate sends the end of a session down the tunnel.
+func (c *ControlPlane) Terminate(ctx context.Context, session string) (Reply, error) {
+	return c.send(ctx, &command{kind: "session_termination", head: map[string][]string{"Mcp-Session-Id": {session}}})
+}
+
+func (c *ControlPlane) send(ctx context.Context, one *command) (Reply, error) {
+	one.done = make(chan struct{})
 	c.mu.Lock()
 	c.number++
 	one.id = "req_" + strconv.Itoa(c.number)
@@ -166,7 +207,7 @@ func (c *ControlPlane) guard(next http.HandlerFunc) http.HandlerFunc {
 		case hang:
 			<-r.Context().Done()
 		case fault != 0:
-			refuse(w, fault, "server_error", "as the test wants")
+			refuse(w, fault, "server_error", "as the test wants, and repeats: "+r.Header.Get("Authorization"))
 		case r.Header.Get("Authorization") != "Bearer "+c.Key:
 			refuse(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 		case r.PathValue("id") != c.Tunnel:
@@ -205,8 +246,12 @@ func (c *ControlPlane) poll(w http.ResponseWriter, r *http.Request) {
 	defer over.Stop()
 	c.mu.Lock()
 	c.clients[r.Header.Get("X-Tunnel-Client-Instance-Id")] = true
-	refused := c.useOnly
+	refused, garbage := c.useOnly, c.garbage
 	c.mu.Unlock()
+	if garbage {
+		_, _ = io.WriteString(w, "<html>a proxy's page</html>") // whoever asked may have gone
+		return
+	}
 	if refused != 0 {
 		refuse(w, refused, "forbidden", "This key may not use the tunnel.")
 		return
@@ -219,11 +264,14 @@ func (c *ControlPlane) poll(w http.ResponseWriter, r *http.Request) {
 		if len(queue) > 0 {
 			var list []map[string]any
 			for _, one := range queue {
-				list = append(list, map[string]any{
-					"request_id": one.id, "shard_token": "shard-" + one.id, "command_type": "jsonrpc", "channel": "main",
-					"created_at": time.Now().UTC().Format(time.RFC3339Nano), "headers": map[string][]string{"Content-Type": {"application/json"}},
-					"jsonrpc": one.body,
-				})
+				order := map[string]any{
+					"request_id": one.id, "shard_token": "shard-" + one.id, "command_type": one.kind, "channel": "main",
+					"created_at": time.Now().UTC().Format(time.RFC3339Nano), "headers": one.head,
+				}
+				if one.body != nil {
+					order["jsonrpc"] = one.body
+				}
+				list = append(list, order)
 			}
 			reply(w, http.StatusOK, map[string]any{"commands": list})
 			return
