@@ -49,11 +49,12 @@ func FindClient(ctx context.Context, path string) (found, version string, err er
 	cmd := exec.CommandContext(ctx, found, "--version")
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
+	out := &head{}
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil {
 		return missing(found+" does not run", err)
 	}
-	numbers, version, ok := parseVersion(string(out))
+	numbers, version, ok := parseVersion(string(out.text))
 	if !ok {
 		return missing(found+" tells no version: it is another program", nil)
 	}
@@ -84,4 +85,16 @@ func before(a, b [3]int) bool {
 		}
 	}
 	return false
+}
+
+// head keeps the first bytes of what a program prints, and ends it when it
+// prints much more.
+type head struct{ text []byte }
+
+func (h *head) Write(data []byte) (int, error) {
+	if len(h.text)+len(data) > 64<<10 {
+		return 0, errors.New("it prints too much")
+	}
+	h.text = append(h.text, data...)
+	return len(data), nil
 }

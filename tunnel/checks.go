@@ -10,13 +10,23 @@ import (
 	"termpilot/fault"
 )
 
+// Viewpoint is from where the layers of a tunnel are looked at.
+type Viewpoint struct {
+	Place   Place
+	Alias   string
+	Version string  // of this program
+	Sources Sources // where the key would be looked for
+	Wanted  bool    // the tunnel is what was asked about: that nothing was set up is a failure
+}
+
 // Checks are the layers of a tunnel from the ground up. Each tells what it has
 // seen itself; where one fails, those above it go on where they can. Nothing is
-// started or changed. Where nothing was set up, one check says so.
-func Checks(p Place, alias string, sources Sources) []doctor.Check {
-	c, err := Load(p, alias)
+// started or changed.
+func Checks(v Viewpoint) []doctor.Check {
+	p, sources := v.Place, v.Sources
+	c, err := Load(p, v.Alias)
 	if errors.Is(err, fault.TunnelNotSetUp) {
-		return []doctor.Check{is("tunnel.setup", doctor.Result{State: doctor.Skipped, Summary: "ChatGPT is not connected: nothing was set up"})}
+		return v.before()
 	}
 	if err != nil {
 		return []doctor.Check{is("tunnel.setup", failed("the tunnel's configuration cannot be used", err))}
@@ -40,28 +50,13 @@ func Checks(p Place, alias string, sources Sources) []doctor.Check {
 		})
 	}
 	return []doctor.Check{
-		layer("tunnel.client", func(ctx context.Context) doctor.Result {
-			path, version, err := FindClient(ctx, c.Client)
-			if err != nil {
-				return failed("tunnel-client cannot be used", err)
-			}
-			return doctor.Result{State: doctor.Pass, Summary: "tunnel-client is version " + version, Evidence: path}
-		}),
+		layer("tunnel.client", func(ctx context.Context) doctor.Result { return checkClient(ctx, c.Client) }),
 		layer("tunnel.setup", func(context.Context) doctor.Result {
 			return doctor.Result{State: doctor.Pass, Summary: "the tunnel is set up as " + c.Alias, Evidence: fmt.Sprintf("%s at %s, key %s", c.TunnelID, c.BaseURL, c.Key)}
 		}),
 		layer("tunnel.key", func(ctx context.Context) doctor.Result { return checkKey(ctx, p, c, sources) }),
 		layer("tunnel.control_plane", func(ctx context.Context) doctor.Result { return checkControlPlane(ctx, p, c, sources) }),
-		layer("tunnel.supervisor", func(ctx context.Context) doctor.Result {
-			s, err := Inspect(ctx, p, c.Alias)
-			switch {
-			case err != nil:
-				return failed("the supervisor does not answer", err)
-			case !s.Running:
-				return doctor.Result{State: doctor.Fail, Summary: "the supervisor does not run", Evidence: "nobody holds its lock", Next: "run termpilot chatgpt setup --tunnel-id " + c.TunnelID}
-			}
-			return doctor.Result{State: doctor.Pass, Summary: "the supervisor runs", Evidence: fmt.Sprintf("process %d since %s holds the lock and answers", s.PID, s.Since.Format(time.RFC3339))}
-		}),
+		layer("tunnel.supervisor", func(ctx context.Context) doctor.Result { return checkSupervisor(ctx, p, c, v.Version) }),
 		live("tunnel.server", checkServer),
 		live("tunnel.process", checkProcess),
 		live("tunnel.asked", func(s Status) doctor.Result { return checkAsked(c, s) }),
@@ -69,6 +64,30 @@ func Checks(p Place, alias string, sources Sources) []doctor.Check {
 		live("tunnel.polling", checkPolling),
 		live("tunnel.calls", checkCalls),
 	}
+}
+
+// before are the checks where nothing was set up.
+func (v Viewpoint) before() []doctor.Check {
+	r := doctor.Result{State: doctor.Skipped, Summary: "ChatGPT is not connected: nothing was set up", Next: "run termpilot chatgpt setup --tunnel-id ID to connect it"}
+	if !v.Wanted {
+		return []doctor.Check{is("tunnel.setup", r)}
+	}
+	r.State = doctor.Fail
+	return []doctor.Check{
+		{ID: "tunnel.client", Run: func(ctx context.Context) doctor.Result { return checkClient(ctx, "") }},
+		{ID: "tunnel.key", Run: func(ctx context.Context) doctor.Result {
+			return checkKey(ctx, v.Place, Config{Alias: v.Alias, Key: "env:" + DefaultKeyVariable}, v.Sources)
+		}},
+		is("tunnel.setup", r),
+	}
+}
+
+func checkClient(ctx context.Context, program string) doctor.Result {
+	path, version, err := FindClient(ctx, program)
+	if err != nil {
+		return failed("tunnel-client cannot be used", err)
+	}
+	return doctor.Result{State: doctor.Pass, Summary: "tunnel-client is version " + version, Evidence: path}
 }
 
 func is(id string, r doctor.Result) doctor.Check {
@@ -83,16 +102,42 @@ func failed(summary string, err error) doctor.Result {
 // the key of a shell needs it only at its next start.
 func checkKey(ctx context.Context, p Place, c Config, sources Sources) doctor.Result {
 	_, origin, err := c.Key.Resolve(ctx, sources)
-	if err == nil {
-		return doctor.Result{State: doctor.Pass, Summary: "a runtime key is there", Evidence: origin}
+	if err != nil {
+		if s, asked := Inspect(ctx, p, c.Alias); asked == nil && s.Running && errors.Is(err, fault.KeyMissing) {
+			return doctor.Result{
+				State: doctor.Skipped, Summary: "the supervisor has its key; where this runs there is none to start another with",
+				Evidence: err.Error(), Next: fault.HintOf(err),
+			}
+		}
+		return failed("there is no usable runtime key", err)
 	}
-	if s, running := Inspect(ctx, p, c.Alias); running == nil && s.Running && errors.Is(err, fault.KeyMissing) {
+	r := doctor.Result{State: doctor.Pass, Summary: "a runtime key is there", Evidence: origin}
+	if path := fileOf(c.Key, origin); exposed(path) {
+		r.State, r.Summary, r.Next = doctor.Warn, "others can read the file that holds the runtime key", "run chmod 600 "+path
+	}
+	return r
+}
+
+func checkSupervisor(ctx context.Context, p Place, c Config, version string) doctor.Result {
+	s, err := Inspect(ctx, p, c.Alias)
+	switch {
+	case err != nil:
+		return failed("the supervisor does not answer", err)
+	case !s.Running:
 		return doctor.Result{
-			State: doctor.Warn, Summary: "the supervisor has a key, but this environment has none to start it anew with",
-			Evidence: err.Error(), Next: fault.HintOf(err),
+			State: doctor.Fail, Summary: "the supervisor does not run", Evidence: "nobody holds its lock",
+			Next: "run termpilot chatgpt setup --tunnel-id " + c.TunnelID,
+		}
+	case s.Version != version:
+		return doctor.Result{
+			State: doctor.Warn, Summary: "the supervisor is of another version than this program",
+			Evidence: fmt.Sprintf("process %d is of version %s, this program of %s", s.PID, s.Version, version), Next: "run termpilot chatgpt setup again",
 		}
 	}
-	return failed("there is no usable runtime key", err)
+	return doctor.Result{
+		State: doctor.Pass, Summary: "the supervisor runs",
+		Evidence: fmt.Sprintf("process %d since %s holds the lock and answers", s.PID, s.Since.Format(time.RFC3339)),
+	}
 }
 
 func checkControlPlane(ctx context.Context, p Place, c Config, sources Sources) doctor.Result {
@@ -130,7 +175,7 @@ func checkProcess(s Status) doctor.Result {
 
 func checkAsked(c Config, s Status) doctor.Result {
 	if !s.Healthy {
-		return doctor.Result{State: doctor.Unknown, Summary: "tunnel-client does not say what it serves"}
+		return doctor.Result{State: doctor.Unknown, Summary: "tunnel-client does not say what it serves", Next: "see tunnel.process"}
 	}
 	evidence := s.RunsTunnel + " at " + s.RunsURL
 	if s.RunsTunnel != c.TunnelID || !sameURL(s.RunsURL, c.BaseURL) {
@@ -149,7 +194,7 @@ func checkKeyInUse(s Status) doctor.Result {
 	case s.KeyError != "":
 		return doctor.Result{State: doctor.Fail, Summary: "tunnel-client cannot read the tunnel with its key", Evidence: s.KeyError, Next: "run termpilot chatgpt setup with a runtime key of the tunnel's organisation"}
 	}
-	return doctor.Result{State: doctor.Unknown, Summary: "tunnel-client has not said whether its key works"}
+	return doctor.Result{State: doctor.Unknown, Summary: "tunnel-client has not said whether its key works", Next: "look again in half a minute"}
 }
 
 func checkPolling(s Status) doctor.Result {
@@ -168,11 +213,21 @@ func checkPolling(s Status) doctor.Result {
 }
 
 func checkCalls(s Status) doctor.Result {
-	if s.Calls == 0 {
+	seen := fmt.Sprintf("%d, the last at %s", s.Calls, s.LastCall.Format(time.RFC3339))
+	if s.CallErrors > 0 {
+		seen += fmt.Sprintf("; %d failed, the last at %s (%s)", s.CallErrors, s.LastCallFailed.Format(time.RFC3339), s.LastCallError)
+	}
+	switch {
+	case s.LastCallFailed.After(s.LastCall):
+		return doctor.Result{
+			State: doctor.Warn, Summary: "the last call failed between tunnel-client and the MCP server", Evidence: seen,
+			Next: "call again; if it fails again, see " + s.LogPath,
+		}
+	case s.Calls == 0:
 		return doctor.Result{
 			State: doctor.Unknown, Summary: "nothing has called since the supervisor started",
 			Next: "in ChatGPT, add the plugin with Connection: Tunnel, and use it",
 		}
 	}
-	return doctor.Result{State: doctor.Pass, Summary: "calls have come down the tunnel", Evidence: fmt.Sprintf("%d, the last at %s", s.Calls, s.LastCall.Format(time.RFC3339))}
+	return doctor.Result{State: doctor.Pass, Summary: "calls have come down the tunnel", Evidence: seen}
 }

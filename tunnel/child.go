@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +21,10 @@ const (
 	pollTime = 10 * time.Second
 	// endPatience is how long tunnel-client may take to end when it is asked to.
 	endPatience = 8 * time.Second
+	// maxCalls is how many calls tunnel-client passes on at once. With its own
+	// measure of ten, ten commands that run for a minute would hold up a look at
+	// the screen.
+	maxCalls = 32
 	// socketVariable names the MCP socket for the child: a path in a flag would be
 	// cut at its commas.
 	socketVariable = "TERMPILOT_MCP_SOCKET"
@@ -34,6 +39,7 @@ func arguments(c Config, f files) []string {
 		"--control-plane.tunnel-id", c.TunnelID,
 		"--control-plane.api-key", "env:" + DefaultKeyVariable,
 		"--control-plane.poll-timeout", pollTime.String(),
+		"--mcp.max-concurrent-requests", strconv.Itoa(maxCalls),
 		"--mcp.server-url", "channel=main,url=http://localhost/mcp,unix-socket=env:" + socketVariable,
 		"--health.unix-socket", f.health,
 		"--pid.file", f.pid,
@@ -42,12 +48,25 @@ func arguments(c Config, f files) []string {
 	}
 }
 
-// kept are the variables of the user's that the child needs: where it is, and
-// how the network is reached. Whatever else is there could override a flag's
-// meaning or leak.
-var kept = []string{
-	"HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
-	"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy",
+// kept are the variables of the user's that the child needs beside those of the
+// network. Whatever else is there could override a flag's meaning or leak.
+var kept = []string{"HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+
+// network is what an environment says of how the network is reached. A relative
+// path is made absolute: neither the supervisor nor the child runs here.
+func network(getenv func(string) string) []string {
+	var env []string
+	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "NO_PROXY", "no_proxy"} {
+		value := getenv(name)
+		if value == "" {
+			continue
+		}
+		if path, err := filepath.Abs(value); err == nil && name == "SSL_CERT_FILE" {
+			value = path
+		}
+		env = append(env, name+"="+value)
+	}
+	return env
 }
 
 // environment is the child's.
@@ -65,10 +84,15 @@ func environment(f files, key Secret, getenv func(string) string) []string {
 		}
 	}
 	direct := "localhost,127.0.0.1,::1"
-	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		if value := getenv(name); value != "" {
+	for _, entry := range network(getenv) {
+		if name, value, _ := strings.Cut(entry, "="); strings.EqualFold(name, "NO_PROXY") {
 			direct += "," + value
+			continue
 		}
+		if file, ok := strings.CutPrefix(entry, "SSL_CERT_FILE="); ok {
+			env = append(env, "CA_BUNDLE="+file) // not every system's verifier looks at the other
+		}
+		env = append(env, entry)
 	}
 	return append(env, "NO_PROXY="+direct, "no_proxy="+direct)
 }

@@ -1,11 +1,14 @@
 package tunnel
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 
 	"termpilot/fault"
@@ -101,4 +104,14 @@ func (c Config) save(path string) error {
 		return err
 	}
 	return private.Write(path, append(data, '\n'))
+}
+
+// fingerprint stands for all that a supervisor runs with but for its key: two
+// that have the same one do the same.
+func fingerprint(c Config, version string, getenv func(string) string) string {
+	sum := sha256.New()
+	for _, word := range slices.Concat([]string{version, c.Alias, c.TunnelID, c.Client, c.BaseURL}, c.Serve, network(getenv)) {
+		fmt.Fprintf(sum, "%q\n", word)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -17,10 +17,9 @@ import (
 // is private: only this user's processes reach it.
 
 type question struct {
-	Op  string `json:"op"`            // status, stop or same
-	Key string `json:"key,omitempty"` // for same: the key in question, which is not kept
-	// Config is what same compares with what runs.
-	Config *Config `json:"config,omitempty"`
+	Op   string `json:"op"`             // status, stop or same
+	Key  string `json:"key,omitempty"`  // for same: the key in question, which is not kept
+	Runs string `json:"runs,omitempty"` // for same: the fingerprint in question
 }
 
 const (
@@ -35,7 +34,7 @@ type answer struct {
 }
 
 const (
-	maxQuestion    = 128 << 10
+	maxQuestion    = 16 << 10
 	controlTimeout = 10 * time.Second
 )
 
@@ -47,8 +46,12 @@ func serveControl(l net.Listener, reply func(question) answer) {
 	slots := make(chan struct{}, 16)
 	for {
 		conn, err := l.Accept()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil { // such as too many open files, which passes
+			time.Sleep(100 * time.Millisecond)
+			continue
 		}
 		select {
 		case slots <- struct{}{}:

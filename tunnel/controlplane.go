@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -39,8 +40,12 @@ func Look(ctx context.Context, baseURL, tunnelID string, key Secret) (name strin
 	}
 	req.Header.Set("Authorization", "Bearer "+key.value)
 	req.Header.Set("Accept", "application/json")
+	roots, err := trusted(os.Getenv("SSL_CERT_FILE"))
+	if err != nil {
+		return "", err
+	}
 	client := &http.Client{
-		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key goes to one host alone
 	}
 	resp, err := client.Do(req)
@@ -58,10 +63,11 @@ func Look(ctx context.Context, baseURL, tunnelID string, key Secret) (name strin
 		} `json:"error"`
 	}
 	decoded := json.Unmarshal(body, &answer) == nil
-	said := terminal.OneLine(strings.TrimSpace(answer.Error.Code+" "+string(key.redact([]byte(answer.Error.Message)))), 200)
+	hide := key.redactor(os.Getenv) // whoever answers may repeat what it was sent
+	said := terminal.OneLine(strings.TrimSpace(hide.Replace(answer.Error.Code+" "+answer.Error.Message)), 200)
 	switch {
 	case resp.StatusCode == http.StatusOK && decoded && answer.ID == tunnelID:
-		return terminal.OneLine(answer.Name, 200), nil
+		return terminal.OneLine(hide.Replace(answer.Name), 200), nil
 	case resp.StatusCode == http.StatusUnauthorized:
 		return "", refusedKey("the control plane does not know the key (401 " + said + ")")
 	case resp.StatusCode == http.StatusForbidden:
@@ -76,6 +82,25 @@ func Look(ctx context.Context, baseURL, tunnelID string, key Secret) (name strin
 		Op: "control plane", Code: fault.Unreachable, Detail: fmt.Sprintf("%s answered %d, which is not a control plane's answer", req.URL.Host, resp.StatusCode),
 		Hint: "wait and try again; see status.openai.com, and whether a proxy answers in its place",
 	}
+}
+
+// trusted is what the system trusts and the certificates of a file, which not
+// every system's own verifier looks at; nil for the system's alone.
+func trusted(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if data, err := readCapped(file, 4<<20); err != nil || !pool.AppendCertsFromPEM(data) {
+		return nil, &fault.Error{
+			Op: "control plane", Code: fault.Unreachable, Detail: "TLS: SSL_CERT_FILE names " + file + ", in which no certificate can be read", Err: err,
+			Hint: "let it name a file of certificates in PEM form",
+		}
+	}
+	return pool, nil
 }
 
 func refusedKey(detail string) error {

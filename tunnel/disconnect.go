@@ -44,12 +44,11 @@ func Disconnect(ctx context.Context, p Place, alias string, getenv func(string) 
 
 // end ends the supervisor of an alias and its tunnel-client.
 func end(ctx context.Context, p Place, alias string) (Ended, error) {
-	f := p.files(alias)
+	held, who, f := p.find(alias)
 	e := Ended{Alias: alias}
 	if _, err := os.Lstat(f.folder); errors.Is(err, os.ErrNotExist) {
 		return e, nil // nothing was ever set up, and nothing is made by asking
 	}
-	held, who := heldBy(f.lock)
 	if held {
 		if err := e.endSupervisor(ctx, f, who); err != nil {
 			return e, err
@@ -68,33 +67,57 @@ func end(ctx context.Context, p Place, alias string) (Ended, error) {
 	return e, nil
 }
 
-// endSupervisor asks the supervisor to end, and signals it when it does not answer.
+// endSupervisor asks the supervisor to end. One that does not answer, or says
+// that it will and does not, is signalled, at last with SIGKILL.
 func (e *Ended) endSupervisor(ctx context.Context, f files, who holder) error {
 	e.WasRunning = true
+	for end := time.Now().Add(time.Second); !who.alive() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // one that begins signs up after it has the lock
+		_, who = heldBy(f.lock)
+	}
+	e.PID = who.PID
 	a, err := put(ctx, f.control, question{Op: opStop})
 	switch {
 	case err == nil && a.Status != nil:
 		e.PID, e.ClientPID = a.Status.PID, a.Status.ClientPID
-	case who.alive():
-		e.PID = who.PID
-		if err := syscall.Kill(who.PID, syscall.SIGTERM); err == nil {
-			_ = syscall.Kill(who.PID, syscall.SIGCONT) // it may have been stopped
+		if released(ctx, f.lock, letGo) {
+			return nil
 		}
-	default:
+	case !who.alive():
+		if released(ctx, f.lock, 0) {
+			return nil
+		}
+		e.PID = 0
 		return &fault.Error{
 			Op: "disconnect " + e.Alias, Code: fault.Internal, Detail: "a process that did not sign up holds the lock " + f.lock,
 			Hint: "find it with lsof, and end it yourself", Err: err,
 		}
 	}
-	for end := time.Now().Add(letGo); ; time.Sleep(10 * time.Millisecond) { // a lock is let go of without an event
-		if held, _ := heldBy(f.lock); !held {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if !who.alive() || syscall.Kill(who.PID, signal) != nil {
+			break
+		}
+		_ = syscall.Kill(who.PID, syscall.SIGCONT) // it may have been stopped
+		if released(ctx, f.lock, letGo) {
 			return nil
 		}
+	}
+	if released(ctx, f.lock, 0) {
+		return nil
+	}
+	return &fault.Error{
+		Op: "disconnect " + e.Alias, Code: fault.Deadline, Detail: fmt.Sprintf("the supervisor %d was asked to end and has not", e.PID),
+		Hint: "look at process " + fmt.Sprint(e.PID) + ", then try again",
+	}
+}
+
+// released waits until nobody holds the lock.
+func released(ctx context.Context, lock string, patience time.Duration) bool {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) { // a lock is let go of without an event
+		if held, _ := heldBy(lock); !held {
+			return true
+		}
 		if ctx.Err() != nil || time.Now().After(end) {
-			return &fault.Error{
-				Op: "disconnect " + e.Alias, Code: fault.Deadline, Detail: fmt.Sprintf("the supervisor %d was asked to end and has not", e.PID),
-				Hint: "look at process " + fmt.Sprint(e.PID) + ", then try again",
-			}
+			return false
 		}
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -33,49 +33,50 @@ func (l own) Accept() (net.Conn, error) {
 	}
 }
 
-// mcpServer serves the MCP server on the private socket, for as long as it takes.
-type mcpServer struct {
-	path    string
-	handler http.Handler
-	log     *slog.Logger
+// door is a private socket and what serves it, for as long as it takes.
+type door struct {
+	path  string
+	serve func(net.Listener) // returns when the listener is closed
 
-	mu     sync.Mutex
-	server *http.Server
-	ended  chan struct{}
+	mu       sync.Mutex
+	listener net.Listener
+	serving  sync.WaitGroup
 }
 
-// open listens, in place of what listened before.
-func (m *mcpServer) open() error {
-	m.close()
-	l, err := private.Listen(m.path)
+// open listens, in place of what listened before. What was let in goes on.
+func (d *door) open() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.listener != nil {
+		_ = d.listener.Close() // first: it takes the path away
+	}
+	if err := private.Folder(filepath.Dir(d.path)); err != nil {
+		return err
+	}
+	l, err := private.Listen(d.path)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler: m.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 10 * time.Minute,
-		ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelDebug),
-	}
-	ended := make(chan struct{})
-	m.mu.Lock()
-	m.server, m.ended = server, ended
-	m.mu.Unlock()
-	go func() {
-		defer close(ended)
-		_ = server.Serve(own{l}) // watch finds out when it no longer serves
-	}()
+	d.listener = l
+	d.serving.Go(func() { d.serve(own{l}) })
 	return nil
 }
 
-// close ends it, and every call that runs in it.
-func (m *mcpServer) close() {
-	m.mu.Lock()
-	server, ended := m.server, m.ended
-	m.server = nil
-	m.mu.Unlock()
-	if server != nil {
-		_ = server.Close()
-		<-ended
+// missing reports whether the socket was taken away: cleaners of temporary
+// folders do that, and the end of a login does.
+func (d *door) missing() bool {
+	_, err := os.Lstat(d.path)
+	return err != nil
+}
+
+// close lets nobody in any more, and returns when nothing is served.
+func (d *door) close() {
+	d.mu.Lock()
+	if d.listener != nil {
+		_ = d.listener.Close()
 	}
+	d.mu.Unlock()
+	d.serving.Wait()
 }
 
 // try asks the MCP server behind a socket for its tools, as a client that shakes

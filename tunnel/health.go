@@ -59,8 +59,8 @@ func get(ctx context.Context, c *http.Client, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, 4<<20))
 }
 
-// ask reads the state of the client behind a health socket.
-func ask(ctx context.Context, socket string) (clientState, error) {
+// ask reads the state of the client behind a health socket, with secrets hidden.
+func ask(ctx context.Context, socket string, hide *strings.Replacer) (clientState, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	c := over(socket)
@@ -72,7 +72,7 @@ func ask(ctx context.Context, socket string) (clientState, error) {
 	if err != nil {
 		return clientState{}, err
 	}
-	return parseState(status, metrics)
+	return parseState([]byte(hide.Replace(string(status))), metrics)
 }
 
 var errNotAState = errors.New("that is not tunnel-client's state")

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"termpilot/fault"
@@ -124,9 +125,26 @@ func (s Sources) lookUp(name string) (Secret, string, error) {
 	return Secret{}, "", keyMissing(name+" is not in "+where, "export "+name+", or write "+name+"=… into a .env file")
 }
 
+// fileOf returns the file that an origin which Resolve told is in, or "".
+func fileOf(r Reference, origin string) string {
+	if path, ok := strings.CutPrefix(string(r), "file:"); ok {
+		return path
+	}
+	if line := strings.LastIndex(origin, ", line "); line >= 0 && r.variable() != "" {
+		return origin[:line]
+	}
+	return ""
+}
+
+// exposed reports whether others may read a file.
+func exposed(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&0o077 != 0
+}
+
 // readCapped reads a small regular file.
 func readCapped(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO must not block the open
 	if err != nil {
 		return nil, err
 	}

@@ -69,10 +69,10 @@ func (l *logFile) close() {
 	}
 }
 
-// listener takes in what tunnel-client prints: it takes the key out, leaves out
+// listener takes in what tunnel-client prints: it takes secrets out, leaves out
 // what says nothing, writes the rest to the log, and hands what matters to told.
 type listener struct {
-	key  Secret
+	hide *strings.Replacer
 	log  *logFile
 	told func(record)
 	part []byte
@@ -80,14 +80,16 @@ type listener struct {
 
 // record is one line of tunnel-client's JSON log, as far as it matters.
 type record struct {
-	Level   string  `json:"level"`
-	Msg     string  `json:"msg"`
-	Error   string  `json:"error"`
-	Status  int     `json:"status_code"`
-	Code    string  `json:"error_code"`
-	Message string  `json:"error_message"`
-	RetryMS float64 `json:"retry_in_ms"`
-	Plain   string  `json:"-"` // a line that is no JSON: a fatal error, mostly
+	Level   string `json:"level"`
+	Msg     string `json:"msg"`
+	Error   string `json:"error"`
+	Status  int    `json:"status_code"`
+	Code    string `json:"error_code"`
+	Message string `json:"error_message"`
+	Request string `json:"request_id"`
+	Source  string `json:"failure_source"` // of a call that failed: "connect" when it did not reach the MCP server
+	Kind    string `json:"transport_error_kind"`
+	Plain   string `json:"-"` // a line that is no JSON: a fatal error, mostly
 }
 
 // Write takes in bytes; it never fails, so that the client never blocks on it.
@@ -114,7 +116,7 @@ func (l *listener) Write(data []byte) (int, error) {
 var wiring = []string{"provided", "supplied", "run", "invoking", "invoked", "OnStart hook", "OnStop hook", "initialized custom fxevent"}
 
 func (l *listener) take(line []byte) {
-	line = bytes.TrimRight(l.key.redact(line), "\r")
+	line = bytes.TrimRight([]byte(l.hide.Replace(string(line))), "\r")
 	if len(line) == 0 {
 		return
 	}

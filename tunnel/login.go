@@ -40,9 +40,9 @@ func installLogin(alias string, command []string, getenv func(string) string) (s
 	if err != nil {
 		return "", err
 	}
-	text := launchAgent(alias, command, getenv("TERMPILOT_HOME"))
+	text := launchAgent(alias, command, loginEnvironment(getenv))
 	if runtime.GOOS != "darwin" {
-		text = systemdUnit(alias, command, getenv("TERMPILOT_HOME"))
+		text = systemdUnit(alias, command, loginEnvironment(getenv))
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return "", loginFault(err)
@@ -61,6 +61,35 @@ func installLogin(alias string, command []string, getenv func(string) string) (s
 		return "", loginFault(err)
 	}
 	return file, nil
+}
+
+// StartsAtLogin reports whether the file that starts the alias's supervisor at
+// login is there. Whoever started a supervisor from it may still hold it in
+// memory after [Disconnect] has removed it.
+func StartsAtLogin(alias string, getenv func(string) string) bool {
+	file, _, err := loginFiles(alias, runtime.GOOS, getenv)
+	if err == nil {
+		_, err = os.Lstat(file)
+	}
+	return err == nil
+}
+
+// loginEnvironment is what the shell that sets up knows and a login's services
+// do not: where things are, and how the network is reached. A proxy's password
+// is not for a file, so such a proxy is left out.
+func loginEnvironment(getenv func(string) string) []string {
+	var env []string
+	for _, name := range []string{"PATH", "TERMPILOT_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMUX_TMPDIR"} {
+		if value := getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, entry := range network(getenv) {
+		if _, value, _ := strings.Cut(entry, "="); len(passwords(value)) == 0 {
+			env = append(env, entry)
+		}
+	}
+	return env
 }
 
 // removeLogin takes away what installLogin wrote, and returns its path; "" when
@@ -89,44 +118,37 @@ func loginFault(err error) error {
 }
 
 // systemdUnit is a unit file as systemd.service(5) has it. A supervisor that was
-// told to end stays ended; one that failed is started again.
-func systemdUnit(alias string, command []string, home string) string {
-	words := make([]string, len(command))
-	for i, word := range command {
-		words[i] = systemdWord(word)
+// told to end stays ended; one that failed is started again. KillMode=process:
+// the host and its sessions go on when the supervisor ends.
+func systemdUnit(alias string, command, env []string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "[Unit]\nDescription=termpilot's tunnel %s for ChatGPT\n\n[Service]\nExecStart=/bin/sh", alias)
+	for _, word := range append([]string{"-c", `exec "$0" "$@"`}, command...) { // systemd itself refuses programs with quotes in their path
+		text.WriteString(" " + strings.ReplaceAll(systemdWord(word), "$", "$$")) // else it is replaced by a variable
 	}
-	env := ""
-	if home != "" {
-		env = "Environment=" + systemdWord("TERMPILOT_HOME="+home) + "\n"
+	text.WriteString("\n")
+	for _, entry := range env {
+		text.WriteString("Environment=" + systemdWord(entry) + "\n")
 	}
-	return fmt.Sprintf(`[Unit]
-Description=termpilot's tunnel %s for ChatGPT
-
-[Service]
-ExecStart=%s
-%sRestart=on-failure
-RestartSec=30
-
-[Install]
-WantedBy=default.target
-`, alias, strings.Join(words, " "), env)
+	text.WriteString("KillMode=process\nRestart=on-failure\nRestartSec=30\n\n[Install]\nWantedBy=default.target\n")
+	return text.String()
 }
 
-// systemdWord quotes a word: quotes and backslashes for the parser, % and $
-// against being replaced.
+// systemdWord quotes a word: quotes, backslashes and line ends for the parser,
+// and % against being replaced. $ means nothing in a variable's value.
 func systemdWord(word string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$", "\n", `\n`).Replace(word) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`).Replace(word) + `"`
 }
 
 // launchAgent is a property list as launchd.plist(5) has it.
-func launchAgent(alias string, command []string, home string) string {
-	var words strings.Builder
+func launchAgent(alias string, command, env []string) string {
+	var words, variables strings.Builder
 	for _, word := range command {
 		words.WriteString("\t\t<string>" + xmlText(word) + "</string>\n")
 	}
-	env := ""
-	if home != "" {
-		env = "\t<key>EnvironmentVariables</key>\n\t<dict>\n\t\t<key>TERMPILOT_HOME</key>\n\t\t<string>" + xmlText(home) + "</string>\n\t</dict>\n"
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		variables.WriteString("\t\t<key>" + xmlText(name) + "</key>\n\t\t<string>" + xmlText(value) + "</string>\n")
 	}
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -137,13 +159,18 @@ func launchAgent(alias string, command []string, home string) string {
 	<key>ProgramArguments</key>
 	<array>
 ` + words.String() + `	</array>
-` + env + `	<key>RunAtLoad</key>
+	<key>EnvironmentVariables</key>
+	<dict>
+` + variables.String() + `	</dict>
+	<key>RunAtLoad</key>
 	<true/>
 	<key>KeepAlive</key>
 	<dict>
 		<key>SuccessfulExit</key>
 		<false/>
 	</dict>
+	<key>ThrottleInterval</key>
+	<integer>30</integer>
 </dict>
 </plist>
 `

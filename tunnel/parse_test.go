@@ -81,7 +81,7 @@ func TestTheClientsStateIsReadFromWhatCounts(t *testing.T) { // TUN-30
 func TestWhatTheClientPrintsIsKeptWithoutTheKey(t *testing.T) { // TUN-5, TUN-15
 	path := filepath.Join(t.TempDir(), "log")
 	var heard []record
-	l := &listener{key: Secret{"sk-canary"}, log: &logFile{path: path}, told: func(r record) { heard = append(heard, r) }}
+	l := &listener{hide: Secret{"sk-canary"}.redactor(none), log: &logFile{path: path}, told: func(r record) { heard = append(heard, r) }}
 	defer l.log.close()
 	text := `{"level":"INFO","msg":"provided","constructor":"x"}` + "\n" +
 		`{"level":"WARN","msg":"poll failed; backing off","status_code":401,"error":"key sk-canary is bad"}` + "\r\n" +
@@ -129,8 +129,13 @@ func TestTheChildGetsLittleOfTheEnvironment(t *testing.T) { // TUN-16
 		"HOME": "/home/x", "PATH": "/home/x/bin", "CONTROL_PLANE_TUNNEL_ID": "other", "MCP_COMMAND": "evil", "LOG_FILE": "/x", "OPENAI_API_KEY": "sk-other",
 		"HTTPS_PROXY": "http://proxy:1", "NO_PROXY": "corp", "TMUX": "x", "SSL_CERT_FILE": "/ca", "HEALTH_URL_FILE": "/y",
 	}
+	for _, entry := range network(func(name string) string { return map[string]string{"SSL_CERT_FILE": "ca.pem"}[name] }) {
+		if path, _ := strings.CutPrefix(entry, "SSL_CERT_FILE="); !filepath.IsAbs(path) {
+			t.Errorf("got %s, which is another file elsewhere", entry)
+		}
+	}
 	env := environment(files{mcp: "/m,1", state: "/s"}, Secret{"sk-1"}, func(name string) string { return user[name] })
-	for _, want := range []string{"CONTROL_PLANE_API_KEY=sk-1", "HOME=/home/x", "HTTPS_PROXY=http://proxy:1", "SSL_CERT_FILE=/ca", "NO_PROXY=localhost,127.0.0.1,::1,corp", "TERMPILOT_MCP_SOCKET=/m,1"} {
+	for _, want := range []string{"CONTROL_PLANE_API_KEY=sk-1", "HOME=/home/x", "HTTPS_PROXY=http://proxy:1", "SSL_CERT_FILE=/ca", "CA_BUNDLE=/ca", "NO_PROXY=localhost,127.0.0.1,::1,corp", "TERMPILOT_MCP_SOCKET=/m,1"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing from %q", want, env)
 		}
@@ -156,35 +161,40 @@ func TestTheChildGetsLittleOfTheEnvironment(t *testing.T) { // TUN-16
 	}
 }
 
-func TestLoginFilesAreQuotedForTheirReaders(t *testing.T) { // TUN-25
-	command := []string{`/opt/My App/it's "here"/term%pilot`, "chatgpt", "supervise", "--alias", "a$b"}
-	unit := systemdUnit("a", command, "/home/x y")
-	if want := `ExecStart="/opt/My App/it's \"here\"/term%%pilot" "chatgpt" "supervise" "--alias" "a$$b"`; !strings.Contains(unit, want+"\n") {
-		t.Errorf("the unit lacks %s:\n%s", want, unit)
+func TestAFingerprintIsOfAllThatRuns(t *testing.T) { // TUN-23
+	c := Config{Alias: "a", TunnelID: testTunnel, Client: "/c", BaseURL: "https://x", Serve: []string{"--read-only=true"}}
+	user := map[string]string{"HTTPS_PROXY": "http://p:1", "LANG": "C"}
+	getenv := func(name string) string { return user[name] }
+	first := fingerprint(c, "1", getenv)
+	user["LANG"] = "de_DE" // changes nothing that matters
+	if fingerprint(c, "1", getenv) != first {
+		t.Error("it changed by itself")
 	}
-	if !strings.Contains(unit, `Environment="TERMPILOT_HOME=/home/x y"`) || !strings.Contains(unit, "Restart=on-failure") {
-		t.Errorf("the unit:\n%s", unit)
+	other := c
+	other.Serve = []string{"--read-only=true", "--max-wait=5s"}
+	if fingerprint(other, "1", getenv) == first || fingerprint(c, "2", getenv) == first {
+		t.Error("other flags, or another version, run the same")
 	}
-	agent := launchAgent("a", []string{"/opt/a&b", "<x>"}, "")
-	if !strings.Contains(agent, "<string>/opt/a&amp;b</string>") || !strings.Contains(agent, "<string>&lt;x&gt;</string>") || strings.Contains(agent, "EnvironmentVariables") {
-		t.Errorf("the agent:\n%s", agent)
+	user["HTTPS_PROXY"] = "http://q:1"
+	if fingerprint(c, "1", getenv) == first {
+		t.Error("another proxy runs the same")
 	}
-	dir := t.TempDir()
-	getenv := func(name string) string { return map[string]string{"HOME": dir}[name] }
-	for range 2 {
-		path, err := installLogin("a", command, getenv)
-		if err != nil {
-			t.Fatal(err)
+}
+
+func TestAProxysPasswordDoesNotShow(t *testing.T) { // TUN-5
+	for proxy, want := range map[string]int{
+		"": 0, "http://proxy:1": 0, "http://me@proxy:1": 0, "http://me:@proxy": 0, "http://me:secret@proxy:1": 1, "me:secret@proxy": 1,
+		"http://me:s%40cret@proxy": 2, "http://me:p@ss@proxy:1": 2, "http://me:%zz@proxy": 2,
+	} {
+		if got := passwords(proxy); len(got) != want {
+			t.Errorf("%q: got %q, want %d", proxy, got, want)
 		}
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
 	}
-	if path, err := removeLogin("a", getenv); err != nil || path == "" {
-		t.Errorf("got %q %v", path, err)
-	}
-	if path, err := removeLogin("a", getenv); err != nil || path != "" {
-		t.Errorf("again: got %q %v", path, err)
+	user := map[string]string{"HTTPS_PROXY": "http://me:p@ss1@proxy:1", "http_proxy": "http://me:s%2Fcret2@proxy:1"}
+	hide := Secret{"sk-canary"}.redactor(func(name string) string { return user[name] })
+	got := hide.Replace("via http://me:p@ss1@proxy:1 (p%40ss1), s%2Fcret2, s/cret2: sk-canary")
+	if want := "via http://me:[password]@proxy:1 ([password]), [password], [password]: [key]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -198,7 +208,7 @@ func FuzzWhatAClientSaysIsBounded(f *testing.F) {
 				t.Fatalf("%q became %q", printed, text)
 			}
 		}
-		l := &listener{key: Secret{"sk-canary"}, log: &logFile{path: path}, told: told}
+		l := &listener{hide: Secret{"sk-canary"}.redactor(none), log: &logFile{path: path}, told: told}
 		defer l.log.close()
 		_, _ = l.Write(append(printed, '\n'))
 		if s, err := parseState(status, metrics); err == nil && strings.ContainsAny(s.TunnelID+s.Version+s.BaseURL+s.Server+s.MetadataError, "\x1b\n\x00") {

@@ -1,9 +1,9 @@
 package tunnel
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -31,12 +31,45 @@ func (s Secret) equal(other Secret) bool {
 	return subtle.ConstantTimeCompare([]byte(s.value), []byte(other.value)) == 1
 }
 
-// redact takes the key out of what a child has said.
-func (s Secret) redact(line []byte) []byte {
-	if s.value == "" {
-		return line
+// redactor takes the key, and the passwords of the proxies that an environment
+// names, out of what a child has said.
+func (s Secret) redactor(getenv func(string) string) *strings.Replacer {
+	pairs := []string{}
+	if s.value != "" {
+		pairs = append(pairs, s.value, hidden)
 	}
-	return bytes.ReplaceAll(line, []byte(s.value), []byte(hidden))
+	for _, entry := range network(getenv) {
+		_, value, _ := strings.Cut(entry, "=")
+		for _, password := range passwords(value) {
+			pairs = append(pairs, password, "[password]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// passwords returns the password in a proxy's URL in the forms in which it may
+// be printed; none when there is none.
+func passwords(proxy string) []string {
+	_, rest, found := strings.Cut(proxy, "://")
+	if !found {
+		rest = proxy // a proxy may be named without a scheme
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at < 0 {
+		return nil
+	}
+	_, written, found := strings.Cut(rest[:at], ":")
+	if !found || written == "" {
+		return nil
+	}
+	list := []string{written}
+	if meant, err := url.PathUnescape(written); err == nil && meant != written {
+		list = append(list, meant)
+	}
+	if again := url.UserPassword("", list[len(list)-1]).String()[1:]; again != written {
+		list = append(list, again)
+	}
+	return list
 }
 
 var keyShape = regexp.MustCompile(`^[0-9A-Za-z_-]{4,512}$`)

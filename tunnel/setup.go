@@ -1,21 +1,16 @@
 package tunnel
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"termpilot/fault"
-	"termpilot/terminal"
 )
 
 const (
@@ -33,11 +28,11 @@ type Request struct {
 	// AtLogin also has the supervisor started at each login. The key must then be
 	// where it can be found without this shell.
 	AtLogin bool
-	// Command is how this program is started as the supervisor of the alias: the
-	// executable and its arguments. It reads the key from its standard input.
-	Command []string
-	// LoginCommand is the same where no key is handed over.
+	// Command is how this program is started as the supervisor of the alias.
+	Command Command
+	// LoginCommand is the same at login, where no key is handed over.
 	LoginCommand []string
+	Version      string                    // of this program
 	Step         func(name, detail string) // told after each step that went well; may be nil
 }
 
@@ -61,7 +56,7 @@ func Prepare(ctx context.Context, p Place, r Request) (c Config, key Secret, ori
 // starts anew what does not. After an error that comes before the start, what
 // ran before still runs.
 func Setup(ctx context.Context, p Place, r Request) (Status, error) {
-	c, key, _, err := r.check(ctx)
+	c, key, origin, err := r.check(ctx)
 	if err != nil {
 		return Status{}, err
 	}
@@ -70,29 +65,30 @@ func Setup(ctx context.Context, p Place, r Request) (Status, error) {
 		return Status{}, err
 	}
 	alone := flock.New(f.setup, flock.SetPermissions(0o600))
-	held, err := alone.TryLock()
-	if err != nil || !held {
+	if free, err := alone.TryLock(); err != nil || !free {
 		return Status{}, &fault.Error{
 			Op: "tunnel setup", Code: fault.TunnelBusy, Detail: "another setup of " + c.Alias + " is at work",
 			Hint: "wait until it has ended", Err: err,
 		}
 	}
 	defer alone.Close()
-	a, err := put(ctx, f.control, question{Op: opSame, Key: key.value, Config: &c})
+	held, _, running := p.find(c.Alias)
+	a, err := put(ctx, running.control, question{Op: opSame, Key: key.value, Runs: fingerprint(c, r.Version, r.Sources.Getenv)})
 	if err != nil && !errors.Is(err, errNobody) {
 		return Status{}, err
 	}
-	if held, _ := heldBy(f.lock); held && !a.Same {
+	if err := r.write(c, f); err != nil {
+		return Status{}, err // what runs still does
+	}
+	if held && !a.Same {
 		if _, err := end(ctx, p, c.Alias); err != nil {
 			return Status{}, err
 		}
-		r.step("supervisor", "the one with other settings was ended")
-	}
-	if err := r.write(c, f); err != nil {
-		return Status{}, err
+		r.step("supervisor", "the one that ran otherwise was ended")
 	}
 	if !a.Same {
-		if err := launch(ctx, f, r.Command, key, c.Key.variable()); err != nil {
+		env := append(Scrub(os.Environ(), c.Key.variable()), network(r.Sources.Getenv)...)
+		if err := launch(ctx, f, r.Command(0, origin), env, key); err != nil {
 			return Status{}, err
 		}
 	}
@@ -122,8 +118,15 @@ func (r Request) check(ctx context.Context) (c Config, key Secret, origin string
 	if key, origin, err = c.Key.Resolve(ctx, r.Sources); err != nil {
 		return c, key, origin, err
 	}
-	c.EnvFile = envFileOf(c.Key, origin)
+	holds := fileOf(c.Key, origin)
+	c.EnvFile = ""
+	if c.Key.variable() != "" {
+		c.EnvFile = holds
+	}
 	r.step("runtime key", "found in "+origin)
+	if exposed(holds) {
+		r.step("runtime key", "others can read that file: run chmod 600 "+holds)
+	}
 	if r.AtLogin && strings.HasPrefix(string(c.Key), "env:") && c.EnvFile == "" {
 		return c, key, origin, &fault.Error{
 			Op: "tunnel setup", Code: fault.InvalidArgument, Detail: "the key is in this shell's environment alone, which nobody has at login",
@@ -150,74 +153,6 @@ func (r Request) write(c Config, f files) error {
 		r.step("at login", "written to "+unit)
 	}
 	return err
-}
-
-// envFileOf returns the .env file of an origin that Resolve told, or "".
-func envFileOf(r Reference, origin string) string {
-	path, _, found := strings.Cut(origin, ", line ")
-	if !found || !strings.HasPrefix(string(r), "env:") {
-		return ""
-	}
-	return path
-}
-
-// launch starts the supervisor as nobody's child, hands it the key through a
-// pipe, and returns when it answers.
-func launch(ctx context.Context, f files, command []string, key Secret, variable string) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
-	defer cancel()
-	said, err := os.OpenFile(f.launched, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return &fault.Error{Op: "tunnel setup", Code: fault.Storage, Detail: "the log cannot be made", Hint: "see that there is room", Err: err}
-	}
-	defer said.Close()
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = Scrub(os.Environ(), variable)
-	cmd.Dir = "/"
-	cmd.Stdin = bytes.NewReader([]byte(key.value + "\n"))
-	cmd.Stdout, cmd.Stderr = said, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return &fault.Error{Op: "tunnel setup", Code: fault.Internal, Detail: "the supervisor does not start", Hint: "see whether this program's file is still there", Err: err}
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // it outlives this process, unless it fails
-	}()
-	for {
-		if _, err := put(ctx, f.control, question{Op: opStatus}); err == nil {
-			return nil
-		}
-		select {
-		case <-ended:
-			return &fault.Error{
-				Op: "tunnel setup", Code: fault.Internal, Detail: "the supervisor ended at once: " + lastLine(f.launched, key),
-				Hint: "see " + f.launched,
-			}
-		case <-ctx.Done():
-			return &fault.Error{Op: "tunnel setup", Code: fault.Deadline, Detail: "the supervisor does not answer", Hint: "see " + f.launched}
-		case <-time.After(10 * time.Millisecond): // a socket appears without an event
-		}
-	}
-}
-
-func lastLine(path string, key Secret) string {
-	data, err := readCapped(path, 1<<20)
-	if err != nil || len(data) == 0 {
-		return "it said nothing"
-	}
-	all := strings.Split(strings.TrimSpace(string(key.redact(data))), "\n")
-	return terminal.OneLine(all[len(all)-1], 500)
-}
-
-// ReadKey reads the key that [Setup] hands to the supervisor.
-func ReadKey(in io.Reader) (Secret, error) {
-	data, err := io.ReadAll(io.LimitReader(in, 4<<10))
-	if err != nil {
-		return Secret{}, keyMissing("the key did not come", "start the supervisor with termpilot chatgpt setup")
-	}
-	return newSecret(strings.TrimRight(string(data), "\r\n"), "the standard input")
 }
 
 // awaitReady waits for the first poll, and says what keeps it from succeeding.

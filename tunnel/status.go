@@ -36,26 +36,31 @@ type Status struct {
 	ClientVersion string    `json:"client_version"`
 	ClientSince   time.Time `json:"client_since,omitzero"`
 
-	Polling      Polling   `json:"polling"`
-	LastPoll     time.Time `json:"last_poll,omitzero"` // when a poll last succeeded
-	PollAge      int       `json:"poll_age_seconds"`   // -1: none has
-	Refused      int       `json:"refused"`            // HTTP status with which polls are refused; 0: they are not
-	LastError    string    `json:"last_error"`         // of polling; "" when it works
-	RunsTunnel   string    `json:"runs_tunnel"`        // what tunnel-client says it serves
-	RunsURL      string    `json:"runs_url"`           // and whom it asks
-	KeyError     string    `json:"key_error"`          // why it could not read the tunnel with its key; "" when it could
-	KnowsTunnel  bool      `json:"knows_tunnel"`       // it could
-	Tools        int       `json:"tools"`              // that the MCP server offers; 0: it does not answer
-	ServerError  string    `json:"server_error"`
-	Calls        int64     `json:"calls"` // messages that came down the tunnel
-	LastCall     time.Time `json:"last_call,omitzero"`
-	Restarts     int       `json:"restarts"` // of tunnel-client, since the supervisor started
-	LastExit     string    `json:"last_exit"`
-	LogPath      string    `json:"log_path"`
-	KeyFrom      string    `json:"key_from"` // where the key was found, in words
-	RawLogging   bool      `json:"raw_logging"`
-	BaseURL      string    `json:"base_url"`
-	TunnelClient string    `json:"tunnel_client"`
+	Polling     Polling   `json:"polling"`
+	LastPoll    time.Time `json:"last_poll,omitzero"` // when a poll last succeeded
+	PollAge     int       `json:"poll_age_seconds"`   // -1: none has
+	Refused     int       `json:"refused"`            // HTTP status with which polls are refused; 0: they are not
+	LastError   string    `json:"last_error"`         // of polling; "" when it works
+	RunsTunnel  string    `json:"runs_tunnel"`        // what tunnel-client says it serves
+	RunsURL     string    `json:"runs_url"`           // and whom it asks
+	KeyError    string    `json:"key_error"`          // why it could not read the tunnel with its key; "" when it could
+	KnowsTunnel bool      `json:"knows_tunnel"`       // it could
+	Tools       int       `json:"tools"`              // that the MCP server offers; 0: it does not answer
+	ServerError string    `json:"server_error"`
+	Calls       int64     `json:"calls"` // that came down the tunnel and were answered
+	LastCall    time.Time `json:"last_call,omitzero"`
+
+	CallErrors     int64     `json:"call_errors"` // calls that failed between tunnel-client and the MCP server
+	LastCallError  string    `json:"last_call_error"`
+	LastCallFailed time.Time `json:"last_call_failed,omitzero"`
+
+	Restarts     int    `json:"restarts"` // of tunnel-client, since the supervisor started
+	LastExit     string `json:"last_exit"`
+	LogPath      string `json:"log_path"`
+	KeyFrom      string `json:"key_from"` // where the key was found, in words
+	RawLogging   bool   `json:"raw_logging"`
+	BaseURL      string `json:"base_url"`
+	TunnelClient string `json:"tunnel_client"`
 }
 
 // Inspect tells how an alias stands. It starts nothing. TunnelNotSetUp when
@@ -65,19 +70,26 @@ func Inspect(ctx context.Context, p Place, alias string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	f := p.files(c.Alias)
-	a, err := put(ctx, f.control, question{Op: opStatus})
-	if err == nil && a.Status != nil {
-		return *a.Status, nil
-	}
-	if err != nil && !errors.Is(err, errNobody) {
-		return Status{}, err
+	var f files
+	var held bool
+	for end := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) { // one that begins or ends has the lock before and after it listens
+		held, _, f = p.find(c.Alias)
+		a, err := put(ctx, f.control, question{Op: opStatus})
+		if err == nil && a.Status != nil {
+			return *a.Status, nil
+		}
+		if err != nil && !errors.Is(err, errNobody) {
+			return Status{}, err
+		}
+		if !held || ctx.Err() != nil || time.Now().After(end) {
+			break
+		}
 	}
 	s := Status{
 		Alias: c.Alias, TunnelID: c.TunnelID, Polling: PollingStopped, PollAge: -1,
 		LogPath: f.log, BaseURL: c.BaseURL, TunnelClient: c.Client,
 	}
-	if held, _ := heldBy(f.lock); held {
+	if held {
 		return s, &fault.Error{
 			Op: "tunnel " + c.Alias, Code: fault.Deadline, Detail: "a supervisor holds the lock and does not listen",
 			Hint: "wait a moment; else run termpilot chatgpt disconnect",

@@ -3,15 +3,16 @@ package tunnel
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"termpilot/fault"
-	"termpilot/private"
 )
 
 const (
@@ -22,6 +23,8 @@ const (
 	firstBackoff = time.Second
 	lastBackoff  = time.Minute
 	calmAfter    = time.Minute // up for so long, the backoff begins anew
+
+	tooManyUnreached = 3 // calls in a row that did not reach the MCP server: the client is started anew
 )
 
 // Options says what a supervisor supervises.
@@ -42,9 +45,12 @@ type supervisor struct {
 	files files
 	lock  *flock.Flock
 	log   *logFile
-	mcp   *mcpServer
+	mcp   *door
+	ctl   *door
 	stop  context.CancelFunc
 	since time.Time
+	hide  *strings.Replacer // takes secrets out of what a client says
+	nudge chan struct{}     // a call did not reach the MCP server: have a look
 
 	mu        sync.Mutex
 	client    *child
@@ -54,8 +60,13 @@ type supervisor struct {
 	refused   int       // of the last failed poll
 	lastError string    // of the last failed poll, while polls fail
 	moved     time.Time // when polling last got somewhere, good or bad
-	calls     int64     // that the client says to have passed on
+	calls     int64     // whose answers the client says to have passed on
 	lastCall  time.Time // and when it last did
+	callErrs  int64     // calls that failed between the client and the MCP server
+	failedAt  time.Time // when the last of them did
+	failedID  string    // which that was
+	callErr   string    // and how
+	unreached int       // calls in a row that did not get as far as the MCP server
 	tools     int
 	serverErr string
 	restarts  int
@@ -79,7 +90,7 @@ func Supervise(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &supervisor{
-		Options: o, files: f, stop: stop, since: time.Now(), log: &logFile{path: f.log},
+		Options: o, files: f, stop: stop, since: time.Now(), hide: o.Key.redactor(o.Getenv), nudge: make(chan struct{}, 1), log: &logFile{path: f.log},
 		lock: flock.New(f.lock, flock.SetPermissions(0o600)),
 	}
 	defer s.log.close()
@@ -92,7 +103,7 @@ func Supervise(ctx context.Context, o Options) error {
 
 // occupy takes the alias, and ends the client of a supervisor that was killed.
 func (s *supervisor) occupy(ctx context.Context) error {
-	held, err := s.lock.TryLock()
+	held, err := hold(ctx, s.lock)
 	if err != nil {
 		return &fault.Error{Op: "tunnel " + s.Config.Alias, Code: fault.Storage, Detail: "the lock cannot be used", Hint: "see that termpilot's folder may be written", Err: err}
 	}
@@ -102,7 +113,7 @@ func (s *supervisor) occupy(ctx context.Context) error {
 			Hint: "see termpilot chatgpt status, or disconnect first",
 		}
 	}
-	if err := signUp(s.files.lock); err != nil {
+	if err := signUp(s.files.lock, s.Place.Sockets); err != nil {
 		_ = s.lock.Close()
 		return err
 	}
@@ -118,25 +129,29 @@ func (s *supervisor) occupy(ctx context.Context) error {
 }
 
 func (s *supervisor) run(ctx context.Context) error {
-	s.mcp = &mcpServer{path: s.files.mcp, handler: s.Handler, log: s.Options.Log}
+	server := &http.Server{
+		Handler: s.Handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 10 * time.Minute,
+		ErrorLog: slog.NewLogLogger(s.Options.Log.Handler(), slog.LevelDebug),
+	}
+	s.mcp = &door{path: s.files.mcp, serve: func(l net.Listener) { _ = server.Serve(l) }} // watchSockets finds out when it no longer serves
+	s.ctl = &door{path: s.files.control, serve: func(l net.Listener) { serveControl(l, s.reply) }}
+	defer s.mcp.close()
+	defer server.Close() // and every call that runs in it
 	if err := s.mcp.open(); err != nil {
 		return err
 	}
-	defer s.mcp.close()
 	s.tryServer(ctx) // it listens before the client starts
-	control, err := private.Listen(s.files.control)
-	if err != nil {
+	defer s.ctl.close()
+	if err := s.ctl.open(); err != nil {
 		return err
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { serveControl(own{control}, s.reply) })
-	wg.Go(func() { s.watchServer(ctx) })
+	wg.Go(func() { s.watchSockets(ctx) })
 	s.log.say("supervisor %d started for %s", os.Getpid(), s.Config.TunnelID)
 	s.keepRunning(ctx)
 	s.log.say("supervisor %d ends", os.Getpid())
-	err = control.Close()
 	wg.Wait()
-	return err
+	return nil
 }
 
 // keepRunning runs the client until ctx ends, again and again, waiting longer
@@ -168,7 +183,7 @@ func (s *supervisor) keepRunning(ctx context.Context) {
 // runOnce starts the client and watches it; it says why that ended.
 func (s *supervisor) runOnce(ctx context.Context) (reason string) {
 	said := &lastWords{}
-	out := &listener{key: s.Key, log: s.log, told: func(r record) { said.hear(r); s.hear(r) }}
+	out := &listener{hide: s.hide, log: s.log, told: func(r record) { said.hear(r); s.hear(r) }}
 	_ = os.Remove(s.files.health) // a client that was killed leaves it, and the next cannot listen
 	k, err := start(s.Config, s.files, s.Key, s.Getenv, out)
 	if err != nil {
@@ -176,7 +191,7 @@ func (s *supervisor) runOnce(ctx context.Context) (reason string) {
 	}
 	s.mu.Lock()
 	s.client, s.begun, s.moved = k, time.Now(), time.Now()
-	s.state, s.heard, s.refused, s.lastError = clientState{}, false, 0, ""
+	s.state, s.heard, s.refused, s.lastError, s.unreached = clientState{}, false, 0, "", 0
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -200,54 +215,16 @@ func (s *supervisor) runOnce(ctx context.Context) (reason string) {
 		case <-look.C:
 		}
 		s.look(ctx)
-		if s.deaf(time.Now()) {
-			s.log.say("tunnel-client %d no longer polls and does not say why", k.cmd.Process.Pid)
+		if s.astray() {
+			s.log.say("tunnel-client %d does not reach the MCP server, which answers", k.cmd.Process.Pid)
 			k.stop()
-			return "it no longer polled, and was ended"
+			return "its calls did not reach the MCP server, and it was ended"
 		}
-	}
-}
-
-// look asks the client for its state.
-func (s *supervisor) look(ctx context.Context) {
-	state, err := ask(ctx, s.files.health)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.heard = err == nil
-	if err != nil {
-		return
-	}
-	if state.LastPoll.After(s.state.LastPoll) {
-		s.refused, s.lastError = 0, ""
-		s.moved = time.Now()
-	}
-	if state.PollErrors > s.state.PollErrors {
-		s.moved = time.Now()
-	}
-	s.state = state
-}
-
-// deaf reports whether polling gets nowhere. A client that waits between two
-// failing polls does get somewhere: it waits at most ten seconds.
-func (s *supervisor) deaf(now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return now.Sub(s.moved) > deafAfter
-}
-
-// hear takes in what the client says of its polls.
-func (s *supervisor) hear(r record) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case r.Msg == "poll failed; backing off":
-		s.refused, s.lastError = r.Status, r.why()
-		s.moved = time.Now()
-	case len(r.Msg) > 16 && r.Msg[:16] == "poller recovered":
-		s.refused, s.lastError = 0, ""
-	case r.Msg == "dispatcher forwarded command to MCP server":
-		s.calls++
-		s.lastCall = time.Now()
+		if s.deaf(time.Now()) {
+			s.log.say("tunnel-client %d has told of no poll, good or bad, for %v", k.cmd.Process.Pid, deafAfter)
+			k.stop()
+			return "it told of no poll any more, and was ended"
+		}
 	}
 }
 
@@ -264,38 +241,50 @@ func (s *supervisor) tryServer(ctx context.Context) {
 	}
 }
 
-// watchServer opens the MCP server's socket anew when it no longer answers.
-func (s *supervisor) watchServer(ctx context.Context) {
-	missing := time.NewTicker(lookEvery)
-	defer missing.Stop()
+// watchSockets opens our sockets anew when they were taken away, or when the MCP
+// server no longer answers on its own.
+func (s *supervisor) watchSockets(ctx context.Context) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	tried := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-missing.C:
+		case <-s.nudge:
+			tried = time.Time{}
+		case <-look.C:
 		}
-		_, err := os.Lstat(s.files.mcp) // cleaners of temporary folders take sockets away
-		if err == nil && time.Since(tried) < tryEvery {
-			continue
+		if s.ctl.missing() {
+			s.reopen(s.ctl, "control")
 		}
-		tried = time.Now()
-		if err == nil {
+		if !s.mcp.missing() {
+			if time.Since(tried) < tryEvery {
+				continue
+			}
+			tried = time.Now()
 			s.tryServer(ctx)
+			if s.answers() || ctx.Err() != nil {
+				continue
+			}
 		}
-		s.mu.Lock()
-		ill := err != nil || s.serverErr != ""
-		s.mu.Unlock()
-		if !ill || ctx.Err() != nil {
-			continue
-		}
-		s.log.say("the MCP server's socket does not answer; it is opened anew")
-		if err := s.mcp.open(); err != nil {
-			s.log.say("%v", err)
-			continue
-		}
+		s.reopen(s.mcp, "MCP server's")
 		s.tryServer(ctx)
 	}
+}
+
+func (s *supervisor) reopen(d *door, name string) {
+	s.log.say("the %s socket is gone or does not answer; it is opened anew", name)
+	if err := d.open(); err != nil {
+		s.log.say("%v", err)
+	}
+}
+
+// answers reports whether the MCP server did when it was last tried.
+func (s *supervisor) answers() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.serverErr == ""
 }
 
 // reply answers a question.
@@ -305,57 +294,11 @@ func (s *supervisor) reply(q question) answer {
 		status := s.status(time.Now())
 		return answer{Status: &status}
 	case opSame:
-		return answer{Same: q.Config != nil && s.Config.same(*q.Config) && s.Key.equal(Secret{q.Key})}
+		return answer{Same: q.Runs == fingerprint(s.Config, s.Version, s.Getenv) && s.Key.equal(Secret{q.Key})}
 	case opStop:
 		s.stop()
 		status := s.status(time.Now())
 		return answer{Status: &status}
 	}
 	return answer{}
-}
-
-// status is how all of it stands.
-func (s *supervisor) status(now time.Time) Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := Status{
-		Alias: s.Config.Alias, TunnelID: s.Config.TunnelID, Running: true, PID: os.Getpid(), Since: s.since, Version: s.Version,
-		Polling: PollingStopped, PollAge: -1, Tools: s.tools, ServerError: s.serverErr, Calls: s.calls, LastCall: s.lastCall,
-		Restarts: s.restarts, LastExit: s.lastExit, LogPath: s.files.log, KeyFrom: s.KeyFrom, BaseURL: s.Config.BaseURL, TunnelClient: s.Config.Client,
-	}
-	if s.client == nil {
-		return st
-	}
-	st.ClientPID, st.ClientSince, st.Healthy = s.client.cmd.Process.Pid, s.begun, s.heard
-	st.ClientVersion, st.RunsTunnel, st.RunsURL = s.state.Version, s.state.TunnelID, s.state.BaseURL
-	st.KeyError, st.KnowsTunnel, st.RawLogging = s.state.MetadataError, s.state.HasTunnel, s.state.RawLogging
-	st.LastPoll, st.LastError, st.Refused = s.state.LastPoll, s.lastError, s.refused
-	if !st.LastPoll.IsZero() {
-		st.PollAge = max(0, int(now.Sub(st.LastPoll).Seconds()))
-	}
-	switch {
-	case st.LastError != "":
-		st.Polling = PollingFailing
-	case !st.LastPoll.IsZero() && now.Sub(st.LastPoll) <= pollFresh:
-		st.Polling = PollingOK
-	case st.LastPoll.IsZero() && now.Sub(s.begun) <= pollFresh:
-		st.Polling = PollingPending
-	default:
-		st.Polling = PollingDeaf
-	}
-	st.Ready = st.Healthy && st.Polling == PollingOK && st.Tools > 0 && s.serverErr == ""
-	return st
-}
-
-// same reports whether two configurations run the same.
-func (c Config) same(other Config) bool {
-	if len(c.Serve) != len(other.Serve) {
-		return false
-	}
-	for i := range c.Serve {
-		if c.Serve[i] != other.Serve[i] {
-			return false
-		}
-	}
-	return c.Alias == other.Alias && c.TunnelID == other.TunnelID && c.Client == other.Client && sameURL(c.BaseURL, other.BaseURL)
 }

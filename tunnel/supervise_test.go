@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"termpilot/fault"
 	"termpilot/process"
 	"termpilot/tunnel/tunneltest"
@@ -23,6 +25,10 @@ const (
 	testTunnel = "tunnel_0123456789abcdef0123456789abcdef"
 	testKey    = "sk-lab_1"
 )
+
+// slowly is how long mcpStub takes for what names "slow": longer than it takes
+// until a socket that was taken away is missed.
+const slowly = 2*lookEvery + time.Second
 
 // mcpStub answers as an MCP server with one tool; "slow" takes a while.
 var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,6 +42,12 @@ var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result = `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"stub","version":"1"}}`
 	case strings.Contains(text, `"tools/list"`):
 		result = `{"tools":[{"name":"t"}]}`
+	case strings.Contains(text, `"slow"`):
+		select {
+		case <-time.After(slowly):
+		case <-r.Context().Done():
+			return
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":%s}`, result)
@@ -140,25 +152,136 @@ func TestOneSupervisorHasAnAlias(t *testing.T) { // TUN-8, TUN-33
 	}
 }
 
-func TestASocketThatWasTakenAwayComesBack(t *testing.T) { // TUN-14
+func TestSocketsThatWereTakenAwayComeBack(t *testing.T) { // TUN-14
 	b := newBench(t)
 	b.supervise()
 	b.until("ready", func(s Status) bool { return s.Ready })
-	path := b.place.files("a").mcp
-	if err := os.Remove(path); err != nil {
+	running := make(chan error, 1)
+	go func() {
+		reply, err := b.plane.Call(t.Context(), map[string]any{"jsonrpc": "2.0", "id": 1, "method": "slow"})
+		if err == nil && reply.Status != http.StatusOK {
+			err = fmt.Errorf("status %d: %s", reply.Status, reply.Body)
+		}
+		running <- err
+	}()
+	time.Sleep(200 * time.Millisecond) // the call is on its way: where it is, nobody tells
+	if err := os.RemoveAll(b.place.Sockets); err != nil {
 		t.Fatal(err)
 	}
+	f := b.place.files("a")
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a socket appears without an event
-		if _, err := os.Lstat(path); err == nil {
+		_, mcp := os.Lstat(f.mcp)
+		_, control := os.Lstat(f.control)
+		if mcp == nil && control == nil {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal("it did not come back")
+			t.Fatalf("they did not come back: %v %v", mcp, control)
 		}
 	}
-	reply, err := b.plane.Call(t.Context(), map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+	reply, err := b.plane.Call(t.Context(), map[string]any{"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
 	if err != nil || reply.Status != http.StatusOK {
 		t.Errorf("the next call: %+v %v", reply, err)
+	}
+	if err := <-running; err != nil {
+		t.Errorf("the call that ran: %v", err)
+	}
+	if s, err := Inspect(t.Context(), b.place, "a"); err != nil || !s.Running || s.Tools != 1 {
+		t.Errorf("status: %+v %v", s, err)
+	}
+}
+
+func TestASupervisorIsFoundWhereItListens(t *testing.T) { // TUN-17
+	b := newBench(t)
+	stop := b.supervise()
+	b.until("ready", func(s Status) bool { return s.Ready })
+	elsewhere := Place{Home: b.place.Home, Sockets: filepath.Join(b.place.Home, "..", "o")} // another XDG_RUNTIME_DIR
+	if s, err := Inspect(t.Context(), elsewhere, "a"); err != nil || !s.Ready {
+		t.Errorf("got %+v %v", s, err)
+	}
+	if e, err := end(t.Context(), elsewhere, "a"); err != nil || !e.WasRunning || e.PID != os.Getpid() {
+		t.Errorf("got %+v %v", e, err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAskingIsNotTakenForASupervisor(t *testing.T) { // TUN-8
+	b := newBench(t)
+	f, err := b.place.make("a")
+	if err == nil {
+		err = b.c.save(f.config)
+	}
+	if err == nil {
+		err = os.WriteFile(f.lock, nil, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asking sync.WaitGroup
+	for range 8 {
+		asking.Go(func() {
+			for range 500 {
+				if held, _ := heldBy(f.lock); held {
+					t.Error("somebody who asks was taken for a supervisor")
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
+	done := make(chan struct{})
+	for range 8 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					heldBy(f.lock)
+				}
+			}
+		})
+	}
+	for range 20 {
+		lock := flock.New(f.lock)
+		if held, err := hold(t.Context(), lock); !held || err != nil {
+			t.Errorf("the lock was refused because somebody asked: %v", err)
+		}
+		_ = lock.Close()
+	}
+	close(done)
+	asking.Wait()
+}
+
+func TestCallsThatGoAstrayAreNoticed(t *testing.T) { // TUN-18
+	s := &supervisor{tools: 1, nudge: make(chan struct{}, 1)}
+	lost := record{Msg: "dispatcher received MCP upstream error; posted error response to control plane", Source: "connect", Kind: "dial", Request: "1"}
+	said := record{Msg: "dispatcher forwarded command to MCP server", Request: "2"}
+	s.hear(said)
+	for range tooManyUnreached {
+		if s.astray() {
+			t.Error("too early")
+		}
+		s.hear(lost)
+	}
+	if !s.astray() || len(s.nudge) != 1 || s.calls != 1 || s.callErrs != tooManyUnreached || s.callErr != "connect dial" || !s.failedAt.After(s.lastCall) {
+		t.Errorf("got %+v", s)
+	}
+	s.serverErr = "gone"
+	if s.astray() {
+		t.Error("the client was blamed for a server that does not answer")
+	}
+	s.serverErr = ""
+	s.hear(said)
+	if s.astray() {
+		t.Error("a call got through")
+	}
+	s.hear(record{Msg: "dispatcher posted terminal downstream error response to control plane", Source: "transport_closed", Kind: "eof", Request: "3"})
+	s.hear(record{Msg: said.Msg, Request: "3"})
+	if s.calls != 2 || s.callErrs != tooManyUnreached+1 {
+		t.Errorf("a call that failed was counted as answered: %+v", s)
 	}
 }
 
@@ -168,7 +291,7 @@ func TestAClientThatWasLeftBehindIsEndedFirst(t *testing.T) { // TUN-12
 	if err != nil {
 		t.Fatal(err)
 	}
-	orphaned, err := start(b.c, f, Secret{testKey}, os.Getenv, &listener{log: &logFile{path: f.log}, told: func(record) {}})
+	orphaned, err := start(b.c, f, Secret{testKey}, os.Getenv, &listener{hide: Secret{}.redactor(none), log: &logFile{path: f.log}, told: func(record) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +374,14 @@ func TestASupervisorThatHangsIsToldSoAndEnded(t *testing.T) { // TUN-34
 	holder := held(t, b.place)
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until it has stopped
+		if p, err := process.Lookup(holder); err == nil && p.State == process.Stopped {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not stop")
+		}
 	}
 	began := time.Now()
 	if s, err := Inspect(t.Context(), b.place, "a"); !errors.Is(err, fault.Deadline) || s.Running && s.Ready {

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -79,7 +80,7 @@ func (a *app) tunnelSetupCommand() *cobra.Command {
 			if c.Serve, err = serveFlags(cmd); err != nil {
 				return err
 			}
-			r := tunnel.Request{Config: c, AtLogin: atLogin}
+			r := tunnel.Request{Config: c, AtLogin: atLogin, Version: version()}
 			if r.Sources, err = a.keySources(envFile); err != nil {
 				return err
 			}
@@ -124,27 +125,14 @@ func serveFlags(cmd *cobra.Command) ([]string, error) {
 			values = list.GetSlice()
 		}
 		for _, value := range values {
-			if known.Name == "tripwire" { // the supervisor runs in another folder
-				value, failed = filepath.Abs(value)
+			if known.Name == "tripwire" || known.Name == "tmux-socket" && strings.ContainsRune(value, '/') { // the supervisor runs in another folder
+				path, err := filepath.Abs(value)
+				value, failed = path, errors.Join(failed, err)
 			}
 			words = append(words, "--"+known.Name+"="+value)
 		}
 	})
 	return words, failed
-}
-
-// superviseCommands are how this program is started as a supervisor: with the
-// key on its standard input, and without.
-func superviseCommands(alias string) (withKey, alone []string, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, nil, err
-	}
-	if alias, err = tunnel.Alias(alias); err != nil {
-		return nil, nil, err
-	}
-	alone = []string{self, "chatgpt", "supervise", "--alias", alias}
-	return append(alone[:len(alone):len(alone)], "--key-from-stdin"), alone, nil
 }
 
 func (a *app) setUpTunnel(ctx context.Context, r tunnel.Request, foreground bool) error {

@@ -16,7 +16,7 @@ func (a *app) tunnelStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Say how the connection stands",
-		Long:    "Say how the connection stands.\n\nExit codes: 0 a call would be answered, 1 it runs but would not be, 4 it does not run or was never set up.",
+		Long:    "Say how the connection stands.\n\nExit codes: 0 a call would be answered, 1 it runs but would not be, 4 it does not run or was never set up;\n3 its supervisor does not answer.",
 		Example: "  termpilot chatgpt status\n  termpilot chatgpt status --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,7 +38,7 @@ func (a *app) tunnelStatusCommand() *cobra.Command {
 				return err
 			case !s.Running:
 				return &outcome{code: exitGone}
-			case !s.Ready && s.Polling != tunnel.PollingPending:
+			case !s.Ready && (s.Polling != tunnel.PollingPending || s.ServerError != ""):
 				return &outcome{code: exitFailed}
 			}
 			return nil
@@ -57,31 +57,40 @@ func (a *app) printTunnel(s tunnel.Status) {
 	}
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(a.out, "%-15s %s\n", name, terminal.OneLine(text, 0))
+			fmt.Fprintf(a.out, "%-14s  %s\n", name, text)
 		}
 	}
-	ago := func(t time.Time) string {
-		if t.IsZero() {
-			return "never, as far as is known"
-		}
-		return time.Since(t).Round(time.Second).String() + " ago"
-	}
-	line("alias", s.Alias)
-	line("tunnel", s.TunnelID)
-	fmt.Fprintf(a.out, "%-15s %s\n%-15s %s\n%-15s %s\n", "running", yes(s.Running), "healthy", yes(s.Healthy), "ready", yes(s.Ready))
-	line("polling", string(s.Polling))
+	plain := func(name, text string) { line(name, terminal.OneLine(text, 0)) }
+	plain("alias", s.Alias)
+	plain("tunnel", s.TunnelID)
+	line("running", yes(s.Running)+inBrackets(s.Running, fmt.Sprintf("supervisor %d, version %s, %s", s.PID, s.Version, lasting(s.Since))))
+	line("healthy", yes(s.Healthy)+inBrackets(s.ClientPID != 0, fmt.Sprintf("tunnel-client %d, version %s, %s", s.ClientPID, s.ClientVersion, lasting(s.ClientSince))))
+	line("ready", yes(s.Ready))
+	plain("polling", string(s.Polling)+inBrackets(!s.LastPoll.IsZero(), fmt.Sprintf("the last success was %d s ago", s.PollAge)))
+	plain("polls fail", s.LastError)
+	plain("key", s.KeyFrom)
+	plain("key refused", s.KeyError)
+	plain("MCP server", fmt.Sprintf("%d tools", s.Tools)+inBrackets(s.ServerError != "", s.ServerError))
 	if s.Running {
-		line("last poll", ago(s.LastPoll))
-		line("last call", ago(s.LastCall))
-		line("calls", fmt.Sprint(s.Calls))
-		line("restarts", fmt.Sprint(s.Restarts))
+		plain("calls", fmt.Sprint(s.Calls)+inBrackets(s.Calls > 0, "the last was "+ago(s.LastCall)))
+		plain("restarts", fmt.Sprint(s.Restarts)+inBrackets(s.Restarts > 0, s.LastExit))
 	}
-	line("last error", s.LastError)
-	line("key", s.KeyError)
-	line("MCP server", s.ServerError)
-	line("last exit", s.LastExit)
-	line("log", s.LogPath)
+	if s.CallErrors > 0 {
+		plain("calls failed", fmt.Sprint(s.CallErrors)+inBrackets(true, "the last was "+ago(s.LastCallFailed)+": "+s.LastCallError))
+	}
+	plain("log", s.LogPath)
 }
+
+func inBrackets(when bool, text string) string {
+	if !when {
+		return ""
+	}
+	return " (" + terminal.OneLine(text, 0) + ")"
+}
+
+func lasting(t time.Time) string { return "for " + time.Since(t).Round(time.Second).String() }
+
+func ago(t time.Time) string { return time.Since(t).Round(time.Second).String() + " ago" }
 
 func (a *app) tunnelDoctorCommand() *cobra.Command {
 	var s settings
@@ -103,7 +112,7 @@ func (a *app) tunnelDoctorCommand() *cobra.Command {
 				return err
 			}
 			defer d.close()
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, alias, sources, false)))
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.Viewpoint{Alias: alias, Sources: sources, Wanted: true}, false)))
 		},
 	}
 	s.flags(cmd)

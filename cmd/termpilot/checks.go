@@ -21,9 +21,9 @@ import (
 // checks are the questions about this installation's health, layer by layer from
 // ChatGPT's side to the shells. None of them starts or changes anything. With ask
 // macOS may ask its user whether this program may control iTerm2.
-func (d *deck) checks(getenv func(string) string, alias string, sources tunnel.Sources, ask bool) []doctor.Check {
-	place := tunnel.Place{Home: d.where.Home, Sockets: d.where.Folder}
-	list := append(tunnel.Checks(place, alias, sources), []doctor.Check{
+func (d *deck) checks(getenv func(string) string, v tunnel.Viewpoint, ask bool) []doctor.Check {
+	v.Place, v.Version = tunnel.Place{Home: d.where.Home, Sockets: d.where.Folder}, version()
+	list := append(tunnel.Checks(v), []doctor.Check{
 		{ID: "home.private", Run: func(context.Context) doctor.Result { return checkHome(d.where.Home) }},
 		{ID: "host.running", Run: checkHost},
 	}...)

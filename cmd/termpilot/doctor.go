@@ -30,7 +30,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.DefaultAlias, sources, ask)))
+			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.Viewpoint{Sources: sources}, ask)))
 		},
 	}
 	s.flags(cmd)

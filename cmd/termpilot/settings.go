@@ -37,6 +37,7 @@ type settings struct {
 	maxWait  time.Duration
 	text     string
 	logLevel string
+	alias    string // of the tunnel that diagnostics tells of; "" is the default one
 }
 
 // flags gives cmd the flags about reaching terminals.
@@ -131,7 +132,7 @@ func (a *app) deck(s settings) (*deck, error) {
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
 		Closer:   d.closer,
-		Checks:   d.checks(a.getenv, tunnel.DefaultAlias, sources, false),
+		Checks:   d.checks(a.getenv, tunnel.Viewpoint{Alias: s.alias, Sources: sources}, false),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
 		Text:     s.text,
