@@ -87,30 +87,30 @@ type Item struct {
 	Reason       string    `json:"reason"`
 	Evidence     []string  `json:"evidence"`
 	Processes    []Program `json:"processes" jsonschema:"what a close would end"`
-	Detached     []Program `json:"detached" jsonschema:"what it started and left the terminal; a close does not touch it"`
-	Chats        []Chat    `json:"cli_sessions" jsonschema:"coding agents and the chats that they hold"`
-	Interruption string    `json:"interruption" jsonschema:"not_attempted, not_needed, interrupted or unknown"`
-	Exit         string    `json:"exit" jsonschema:"of its programs: not_attempted, not_needed, exited, failed or unknown"`
-	Closure      string    `json:"closure_status" jsonschema:"pending, closed, skipped, retained, failed or unknown"`
-	Survivors    []Program `json:"survivors" jsonschema:"processes of it that live on"`
+	Detached     []Program `json:"detached" jsonschema:"left the terminal; a close does not touch them"`
+	Chats        []Chat    `json:"cli_sessions"`
+	Interruption string    `json:"interruption"`
+	Exit         string    `json:"exit" jsonschema:"of its programs"`
+	Closure      string    `json:"closure_status"`
+	Survivors    []Program `json:"survivors"`
 }
 
 // Program is a process without what it was told: its name alone.
 type Program struct {
 	PID   int    `json:"pid"`
 	Name  string `json:"name"`
-	State string `json:"state" jsonschema:"foreground, background, stopped or detached"`
+	State string `json:"state"`
 }
 
 // Chat is a coding agent and the chat that its process holds.
 type Chat struct {
 	CLI         string   `json:"cli"`
 	PID         int      `json:"pid"`
-	ChatID      string   `json:"chat_id" jsonschema:"empty when no evidence binds the process to one"`
+	ChatID      string   `json:"chat_id" jsonschema:"empty when not known"`
 	Cwd         string   `json:"cwd"`
-	Source      string   `json:"identity_source" jsonschema:"registration, open_file, launch or argv"`
-	Verified    bool     `json:"verified" jsonschema:"false: known from how it was started only"`
-	Persistence string   `json:"persistence" jsonschema:"saved, empty (nothing was said yet) or unknown"`
+	Source      string   `json:"identity_source"`
+	Verified    bool     `json:"verified" jsonschema:"false: as started, may have changed"`
+	Persistence string   `json:"persistence" jsonschema:"saved, empty or unknown"`
 	State       Activity `json:"state"`
 	Resume      *Resume  `json:"resume,omitempty"`
 }
@@ -118,7 +118,7 @@ type Chat struct {
 // Resume is how a chat is taken up again.
 type Resume struct {
 	Executable string   `json:"executable"`
-	Argv       []string `json:"argv" jsonschema:"the whole command, executable first"`
+	Argv       []string `json:"argv"`
 }
 
 // The words of Item.Interruption, Exit and Closure.

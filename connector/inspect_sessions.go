@@ -30,7 +30,7 @@ var inspectSessions = define(head{
 		b.WriteString(itemLine(item) + "\n")
 	}
 	return count(len(o.Sessions), "session") + " inspected", b.String()
-})
+}).as("sessions.detached", "processes").as("sessions.survivors", "processes")
 
 // itemLine is a session of a close in one line.
 func itemLine(item closing.Item) string {
