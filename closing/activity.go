@@ -23,6 +23,16 @@ type verdict struct {
 	over     bool   // it ended with its last program
 }
 
+// judgeAll judges sessions by one table of processes.
+func (c *Closer) judgeAll(table *process.Table, sessions []pilot.Seen) []verdict {
+	list := make([]verdict, len(sessions))
+	for i, s := range sessions {
+		list[i] = c.judge(table, s)
+	}
+	c.findOrphans(table, list)
+	return list
+}
+
 // judge says what a session does, from the gate's verdict on its prompt, the
 // processes on its terminal, and what coding agents tell of themselves.
 func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
@@ -55,8 +65,8 @@ func (v *verdict) activity() (Activity, string) {
 	r := v.seen.Readiness
 	if n := len(v.census.work); n > 0 {
 		names := describe(v.census.work)
-		switch r.State {
-		case pilot.WaitingInput, pilot.Password:
+		front := slices.ContainsFunc(v.census.work, func(e process.Entry) bool { return e.PGID == e.Foreground })
+		if front && (r.State == pilot.WaitingInput || r.State == pilot.Password) {
 			return Waiting, names + " waits for input"
 		}
 		return Busy, names + " runs"
@@ -185,7 +195,7 @@ func (v verdict) item() Item {
 	return Item{
 		SessionID: string(s.ID), Backend: s.Session.Backend, WindowID: s.Window, TabID: s.Tab, Name: pilotLine(s.Name, 256), Cwd: pilotLine(s.Cwd, 1024),
 		State: v.state, Code: v.code, Reason: v.reason, Evidence: evidence,
-		Processes: v.census.programs(v.census.work), Detached: v.census.programs(v.census.detached), Chats: chats,
+		Processes: v.census.programs(v.census.work), Detached: v.census.programs(slices.Concat(v.census.detached, v.census.orphans)), Chats: chats,
 		Interruption: notAttempted, Exit: notAttempted, Closure: pending, Survivors: []Program{},
 	}
 }

@@ -19,6 +19,7 @@ type census struct {
 	work     []process.Entry // on the terminal, and neither its shell nor what only helps that
 	helpers  []process.Entry
 	detached []process.Entry // descendants that left the terminal: a close does not reach them
+	orphans  []process.Entry // such as are nobody's children any more, known by their environment
 	self     bool            // termpilot's caller or one of its parents is in it
 }
 
@@ -72,6 +73,60 @@ func (c *Closer) take(table *process.Table, s pilot.Seen) census {
 	return n
 }
 
+// sessionVariables are those by which terminals name the session that they start
+// a program in. Together they tell a session in tmux from the one around it.
+var sessionVariables = []string{"TERMPILOT_SESSION_ID", "ITERM_SESSION_ID", "TMUX", "TMUX_PANE"}
+
+// findOrphans finds, of all sessions at once, the processes that left their
+// terminal and their parents, as a daemon does and what setsid(1) starts. Where
+// the system does not tell the environment of processes there are none.
+func (c *Closer) findOrphans(table *process.Table, verdicts []verdict) {
+	by := map[string]*census{}
+	counted := map[int]bool{}
+	for i := range verdicts {
+		n := &verdicts[i].census
+		if !n.known {
+			continue
+		}
+		for _, list := range [][]process.Entry{{n.shell, n.reader}, n.work, n.helpers, n.detached} {
+			for _, e := range list {
+				counted[e.PID] = true
+			}
+		}
+		if name := c.sessionOf(n.shell.PID); name != "" {
+			by[name] = n
+		}
+	}
+	if len(by) == 0 {
+		return
+	}
+	own := table.Ancestors(os.Getpid())
+	for _, e := range table.Where(func(e process.Entry) bool {
+		return e.TTY == 0 && e.PID > 1 && e.State != process.Zombie && !counted[e.PID] && !slices.Contains(own, e.PID)
+	}) {
+		if n := by[c.sessionOf(e.PID)]; n != nil && !e.Start.Before(n.shell.Start) {
+			n.orphans = append(n.orphans, e)
+		}
+	}
+}
+
+// sessionOf is what a process's environment says of the session that it was
+// started in, or "".
+func (c *Closer) sessionOf(pid int) string {
+	name := ""
+	for _, variable := range sessionVariables {
+		value, known := c.machine.Variable(pid, variable)
+		if !known {
+			return ""
+		}
+		name += value + "\x00"
+	}
+	if strings.Trim(name, "\x00") == "" {
+		return ""
+	}
+	return name
+}
+
 // left reports whether a process has left the session's terminal.
 func (n census) left(e process.Entry) bool {
 	return e.SID != n.shell.SID && (n.shell.TTY == 0 || e.TTY != n.shell.TTY)
@@ -95,11 +150,17 @@ func (n census) inFront(e process.Entry) bool {
 	return e.PGID == e.Foreground && e.PGID != n.shell.PGID && e.PGID != n.reader.PGID
 }
 
-// serves reports whether a process is a worker that the shell keeps for its
-// prompt, as powerlevel10k does: a copy of the shell in the background, which
-// nothing in the session waits for, without the terminal among its files, and
-// with no work below it. A job that a person left so has the terminal open.
+// serves reports whether a process is a worker that the shell itself started: the
+// one that writes fish's completions when fish is new to its user, or one that is
+// kept for the prompt, as powerlevel10k does: a copy of the shell in the
+// background, which nothing in the session waits for, without the terminal among
+// its files, and with no work below it. A job that a person left so has the
+// terminal open.
 func (c *Closer) serves(e process.Entry, n census, scope []process.Entry, tty string) bool {
+	if programName(n.reader.Name) == "fish" && strings.HasPrefix(e.Name, "python") && !n.inFront(e) {
+		p, err := c.machine.Lookup(e.PID)
+		return err == nil && slices.ContainsFunc(p.Argv, func(word string) bool { return filepath.Base(word) == "create_manpage_completions.py" })
+	}
 	if tty == "" || e.PID == n.shell.PID || !isShell(n.reader.Name) || programName(e.Name) != programName(n.reader.Name) || n.inFront(e) || e.State == process.Stopped {
 		return false
 	}

@@ -78,6 +78,20 @@ func TestAShellsWorkerForItsPromptIsNoWork(t *testing.T) { // CLOSE-10
 	}
 }
 
+func TestWritingFishsCompletionsIsNoWork(t *testing.T) { // CLOSE-10
+	for script, want := range map[string]Activity{"/usr/share/fish/tools/create_manpage_completions.py": Idle, "train.py": Busy} {
+		w := newWorld(t)
+		s := w.add("s1", "t1", "w1")
+		s.procs[0].Name = "fish"
+		e := w.start(s, "python3", false)
+		s.procs[1].PGID = s.shell // fish starts it before it has job control
+		w.argv[e.PID] = []string{"/usr/bin/python3", "-B", script, "--manpath"}
+		if items, err := w.closer().Inspect(t.Context(), "s1", ""); err != nil || items[0].State != want {
+			t.Errorf("%s: got %+v %v, want %s", script, items, err, want)
+		}
+	}
+}
+
 func TestLoginAndItsShellAreNoWork(t *testing.T) { // CLOSE-10
 	w := newWorld(t)
 	s := w.add("s1", "t1", "w1")

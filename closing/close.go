@@ -42,8 +42,8 @@ func (c *Closer) Close(ctx context.Context, req Request) (Result, error) {
 	r := &running{c: c, req: req, complete: complete, receipt: Receipt{
 		V: receiptVersion, Operation: req.Operation, Force: req.Force, Target: target, Status: executing, Began: time.Now().UTC(), Reopened: []Reopened{},
 	}}
-	for _, s := range members {
-		r.add(c.judge(table, s))
+	for _, v := range c.judgeAll(table, members) {
+		r.add(v)
 	}
 	r.plan()
 	if r.refusal == "" && !req.DryRun && r.candidates() > 0 {

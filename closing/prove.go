@@ -88,7 +88,7 @@ func (r *running) nameSurvivors(ctx context.Context, gone []int) {
 		if !n.known {
 			continue
 		}
-		counted := slices.Concat([]process.Entry{n.shell, n.reader}, n.work, n.helpers, n.detached)
+		counted := slices.Concat([]process.Entry{n.shell, n.reader}, n.work, n.helpers, n.detached, n.orphans)
 		r.item(i).Survivors = n.programs(table.Where(func(e process.Entry) bool {
 			if e.State == process.Zombie {
 				return false

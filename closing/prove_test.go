@@ -78,6 +78,28 @@ func TestAllThatLivesOnIsNamed(t *testing.T) { // CLOSE-29
 	})
 }
 
+func TestADaemonIsKnownByTheSessionThatItWasStartedIn(t *testing.T) { // CLOSE-12, CLOSE-29
+	w := newWorld(t)
+	s, other := w.add("s1", "t1", "w1"), w.add("s2", "t1", "w1")
+	daemon := func(name string) process.Entry {
+		pid := 2<<24 + len(w.strays)
+		return process.Entry{Process: process.Process{PID: pid, PPID: 1, PGID: pid, SID: pid, Name: name, Start: born, State: process.Running}}
+	}
+	w.strays = append(w.strays, daemon("ours"))
+	w.strays = append(w.strays, daemon("theirs"))
+	w.strays = append(w.strays, daemon("nobodys"))
+	w.started = map[int]string{s.shell: "1", other.shell: "2", w.strays[0].PID: "1", w.strays[1].PID: "2"}
+	res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"})
+	if res.Status != Closed || len(res.Closed[0].Survivors) != 1 || res.Closed[0].Survivors[0].Name != "ours" || len(res.Closed[0].Detached) != 1 {
+		t.Errorf("got %+v", res)
+	}
+	for _, effect := range w.effects() {
+		if strings.HasPrefix(effect, "signal") {
+			t.Error(effect)
+		}
+	}
+}
+
 func TestAProgramThatMayNotBeSignalledIsSaidToBeSo(t *testing.T) { // CLOSE-24
 	w := newWorld(t)
 	e := w.start(w.add("s1", "t1", "w1"), "codex", true)

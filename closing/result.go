@@ -122,8 +122,7 @@ func (c *Closer) Inspect(ctx context.Context, sessionID, name string) ([]Item, e
 		return nil, &fault.Error{Op: "inspect", Code: fault.Internal, Detail: "the processes of this machine cannot be read", Hint: "try again", Err: err}
 	}
 	items := []Item{}
-	for _, s := range some {
-		v := c.judge(table, s)
+	for _, v := range c.judgeAll(table, some) {
 		item := v.item()
 		if item.Code == "" {
 			item.Code = v.needsForce()

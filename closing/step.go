@@ -146,6 +146,7 @@ func (r *running) lookAgain(ctx context.Context, i int) bool {
 	case !r.req.Force && now.state != Idle:
 		item.fail(now.needsForce(), now.reason)
 	default:
+		now.census.orphans = before.census.orphans
 		fresh := now.item()
 		item.State, item.Evidence, item.Processes, item.Detached, item.Chats = fresh.State, fresh.Evidence, fresh.Processes, fresh.Detached, fresh.Chats
 		r.verdicts[i] = now

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -42,6 +43,7 @@ type world struct {
 	denied   error // for whoever signals
 	argv     map[int][]string
 	vars     map[string]string
+	started  map[int]string // the terminal's name of the session that processes were started in
 }
 
 type session struct {
@@ -264,9 +266,12 @@ func (w *world) Lookup(pid int) (process.Process, error) {
 
 func (w *world) OpenFiles(pid int) ([]string, error) { return w.files[pid], nil }
 
-func (w *world) Variable(_ int, name string) (string, bool) {
+func (w *world) Variable(pid int, name string) (string, bool) {
+	if name == "ITERM_SESSION_ID" {
+		return w.started[pid], true
+	}
 	value, ok := w.vars[name]
-	return value, ok
+	return value, ok || strings.HasPrefix(name, "T")
 }
 func (w *world) Ticks(int) (uint64, error) { return 0, process.ErrGone }
 
