@@ -138,13 +138,21 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// HintOf returns the first hint in err's chain, or "".
+// HintOf returns the first hint in err's chain, or in those of errors that were
+// joined, or "".
 func HintOf(err error) string {
-	for err != nil {
-		if e, ok := err.(*Error); ok && e.Hint != "" { //nolint:errorlint // the chain is walked here
-			return e.Hint
+	if e, ok := err.(*Error); ok && e.Hint != "" { //nolint:errorlint // the chain is walked here
+		return e.Hint
+	}
+	switch e := err.(type) { //nolint:errorlint // the chain is walked here
+	case interface{ Unwrap() error }:
+		return HintOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			if hint := HintOf(one); hint != "" {
+				return hint
+			}
 		}
-		err = errors.Unwrap(err)
 	}
 	return ""
 }

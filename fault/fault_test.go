@@ -30,8 +30,10 @@ func TestCodesAndCausesAreFoundThroughWrapping(t *testing.T) {
 	if got := CodeOf(err); got != Busy { // the outermost
 		t.Errorf("got %s, want %s", got, Busy)
 	}
-	if got := HintOf(err); got != "make room" { // the first there is
-		t.Errorf("got %q", got)
+	for _, one := range []error{err, errors.Join(io.EOF, err)} {
+		if got := HintOf(one); got != "make room" { // the first there is
+			t.Errorf("%v: got %q", one, got)
+		}
 	}
 }
 
