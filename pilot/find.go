@@ -300,5 +300,8 @@ func backendInfo(b terminal.Backend, err error) BackendInfo {
 		info.State = "unavailable"
 	}
 	info.Reason = oneLine(err.Error())
+	if e, ok := errors.AsType[*fault.Error](err); ok && info.State == notRunning {
+		info.Reason = oneLine(e.Detail) // the rest says where nothing was found
+	}
 	return info
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +131,7 @@ func (a *app) profilesCommand() *cobra.Command {
 			if a.json {
 				return a.printJSON(listing)
 			}
-			a.tellBackends(listing.Backends)
+			a.tellBackends(s, listing.Backends)
 			var rows [][]string
 			for _, p := range listing.Profiles {
 				word := ""
@@ -149,10 +150,11 @@ func (a *app) profilesCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
-// tellBackends tells of the backends that could not be asked.
-func (a *app) tellBackends(list []pilot.BackendInfo) {
+// tellBackends tells of the backends that could not be asked. That one does not
+// run is worth a word only to somebody who asked for it.
+func (a *app) tellBackends(s settings, list []pilot.BackendInfo) {
 	for _, b := range list {
-		if b.State != "ok" {
+		if b.State == "unavailable" || b.State != "ok" && slices.Contains(s.backends, b.Name) {
 			a.note("%s: %s: %s", b.Name, b.State, b.Reason)
 		}
 	}

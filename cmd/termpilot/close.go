@@ -112,9 +112,13 @@ func (a *app) reportClose(r closing.Result) error {
 				return err
 			}
 		}
-		a.note("%s", terminal.OneLine(strings.TrimSpace(string(r.Status)+" "+r.Reason), 0))
+		words := string(r.Status)
+		if r.Reason != "" {
+			words += ": " + r.Reason
+		}
+		a.note("%s", words)
 		if r.Hint != "" {
-			a.note("hint: %s", r.Hint)
+			a.note("hint: %s", inCommands(r.Hint))
 		}
 		if r.RecoveryID != "" {
 			a.note("the receipt is %s; see termpilot recover %s", r.RecoveryID, r.RecoveryID)
@@ -136,7 +140,7 @@ func (a *app) recoverCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recover [RECEIPT]",
 		Short: "List what was closed, and open it again",
-		Example: "  termpilot recover\n  termpilot recover rabc…\n  termpilot recover rabc… --reopen\n" +
+		Example: "  termpilot recover\n  termpilot recover RECEIPT\n  termpilot recover RECEIPT --reopen\n" +
 			"  termpilot recover --prune 720h",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

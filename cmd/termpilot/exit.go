@@ -23,6 +23,7 @@ const (
 type outcome struct {
 	code  int
 	cause error
+	hint  string // in place of the cause's own
 }
 
 func (o *outcome) Error() string {
@@ -56,7 +57,7 @@ func exitCode(err error) int {
 		fault.ModelUnknown, fault.OperationTaken, fault.Stale:
 		return exitRefused
 	case fault.SessionNotFound, fault.SessionEnded, fault.RunNotFound, fault.WindowNotFound, fault.TabNotFound, fault.NoCurrentSession,
-		fault.AgentNotFound, fault.AgentEnded, fault.OperationNotFound, fault.TunnelNotFound, fault.TunnelNotSetUp:
+		fault.ProfileNotFound, fault.RecoveryNotFound, fault.AgentNotFound, fault.AgentEnded, fault.OperationNotFound, fault.TunnelNotFound, fault.TunnelNotSetUp:
 		return exitGone
 	case fault.Deadline:
 		return exitTimeout

@@ -14,9 +14,12 @@ func (a *app) readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read [SESSION]",
 		Short: "Print the text of a session",
-		Example: "  termpilot read ID\n" +
-			"  termpilot read ID --source command\n" +
-			"  termpilot read ID --source since --cursor CURSOR",
+		Long: "Print the text of a session.\n\n" +
+			"Without an argument it is the only session. With --pattern all that the terminal keeps is searched, unless --source\n" +
+			"says otherwise.",
+		Example: "  termpilot read acorn\n" +
+			"  termpilot read acorn --source command\n" +
+			"  termpilot read acorn --pattern error --context 2",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.deck(s)
@@ -28,6 +31,9 @@ func (a *app) readCommand() *cobra.Command {
 				return err
 			}
 			r.Source, r.Reduce = pilot.Source(source), !raw
+			if r.Pattern != "" && !cmd.Flags().Changed("source") {
+				r.Source = pilot.SourceAll
+			}
 			result, err := d.pilot.Read(cmd.Context(), r)
 			if err != nil {
 				return err
@@ -42,7 +48,7 @@ func (a *app) readCommand() *cobra.Command {
 				a.note("the first lines are no longer kept by the terminal")
 			}
 			if result.Omitted.Lines > 0 {
-				a.note("%d lines left out; see --lines, --max-chars and --raw", result.Omitted.Lines)
+				a.note("%s left out; see --max-lines, --max-chars and --raw", plural(result.Omitted.Lines, "line"))
 			}
 			return nil
 		},
@@ -53,9 +59,9 @@ func (a *app) readCommand() *cobra.Command {
 	f.StringVar(&source, "source", "screen", "screen, history, all, since or command")
 	f.StringVar(&r.Cursor, "cursor", "", "for --source since: where the last read ended")
 	f.StringVar(&r.RunID, "run", "", "for --source command: the run; otherwise the last command")
-	f.IntVar(&r.MaxLines, "lines", 0, "most lines (default 200)")
+	f.IntVar(&r.MaxLines, "max-lines", 0, "most lines (default 200)")
 	f.IntVar(&r.MaxChars, "max-chars", 0, "most characters (default 32768)")
-	f.BoolVar(&raw, "raw", false, "leave nothing out of long output but by --lines and --max-chars")
+	f.BoolVar(&raw, "raw", false, "leave nothing out of long output but by --max-lines and --max-chars")
 	f.StringVar(&r.Pattern, "pattern", "", "only the lines that hold this text")
 	f.BoolVar(&r.Regex, "regex", false, "the pattern is a regular expression (RE2)")
 	f.IntVar(&r.Context, "context", 0, "how many lines to show around each that holds the pattern")

@@ -38,6 +38,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitOK
 	}
 	hint := fault.HintOf(err)
+	if at.Name() != "call" { // which speaks of tools by their names
+		hint = inCommands(hint)
+	}
+	if o, ok := errors.AsType[*outcome](err); ok && o.hint != "" {
+		hint = o.hint
+	}
 	switch {
 	case !a.started:
 		err = usage(err)
@@ -87,13 +93,22 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("termpilot {{.Version}}\n")
 	root.SetHelpCommand(a.helpCommand(root))
-	root.AddCommand(
-		a.demoCommand(), serve, a.callCommand(), a.toolsCommand(),
-		a.sessionsCommand(), a.readCommand(), a.runCommand(), a.sendCommand(), a.keysCommand(),
-		a.newCommand(), a.tabCommand(), a.splitCommand(), a.focusCommand(), a.resizeCommand(), a.renameCommand(), a.profilesCommand(), a.closeCommand(), a.recoverCommand(),
-		a.agentCommand(), a.waitCommand(), a.hookCommand(),
-		a.attachCommand(), a.hostCommand(), a.shellCommand(), a.chatgptCommand(), a.doctorCommand(), a.reduceCommand(), a.completionCommand(),
-	)
+	under := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+		for _, cmd := range commands {
+			cmd.GroupID = title
+			root.AddCommand(cmd)
+		}
+	}
+	under("Look at sessions", a.sessionsCommand(), a.readCommand(), a.attachCommand())
+	under("Work in sessions", a.runCommand(), a.sendCommand(), a.keysCommand())
+	under("Open, arrange and close sessions",
+		a.newCommand(), a.tabCommand(), a.splitCommand(), a.profilesCommand(), a.focusCommand(), a.resizeCommand(), a.renameCommand(), a.closeCommand(), a.recoverCommand())
+	under("Coding agents", a.agentCommand(), a.waitCommand())
+	under("MCP clients", serve, a.chatgptCommand(), a.toolsCommand(), a.callCommand(), a.demoCommand())
+	under("This installation", a.doctorCommand(), a.hostCommand(), a.shellCommand(), a.completionCommand(), a.reduceCommand())
+	root.SetHelpCommandGroupID("This installation")
+	root.AddCommand(a.hookCommand())
 	return root
 }
 

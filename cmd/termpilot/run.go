@@ -67,7 +67,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.profile, "profile", "", "without --session: the shell, such as zsh (default: the login shell)")
 	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in (default: this one)")
 	flags.BoolVar(&f.keep, "keep", false, "without --session: leave the session open")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to wait; the command goes on after it")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to wait, such as 90s or 5m; the command goes on after it")
 	flags.BoolVar(&r.NoWait, "no-wait", false, "return when the command was submitted")
 	flags.BoolVar(&r.Force, "force", false, "run it although it looks destructive")
 	flags.IntVar(&r.MaxChars, "max-chars", 0, "most characters of output (default 32768)")
@@ -133,8 +133,9 @@ func (a *app) outcomeOf(r pilot.RunResult) error {
 		a.note("the first lines are no longer kept by the terminal")
 	}
 	if r.Omitted.Lines > 0 {
-		a.note("%d lines left out; see --max-chars and --raw", r.Omitted.Lines)
+		a.note("%s left out; see --max-chars and --raw", plural(r.Omitted.Lines, "line"))
 	}
+	goOn := "go on with termpilot call wait_session run_id=" + r.RunID
 	told := func(code int, format string, args ...any) error {
 		return &outcome{code: code, cause: fmt.Errorf(format, args...)}
 	}
@@ -148,12 +149,12 @@ func (a *app) outcomeOf(r pilot.RunResult) error {
 		}
 		return nil
 	case pilot.Submitted:
-		a.note("submitted as run %s", r.RunID)
+		a.note("submitted as run %s; %s", r.RunID, goOn)
 		return &outcome{code: exitRunning}
 	case pilot.StillRunning:
-		return told(exitTimeout, "run: the command still runs, as run %s", r.RunID)
+		return &outcome{code: exitTimeout, cause: fmt.Errorf("run: the command still runs, as run %s", r.RunID), hint: goOn}
 	case pilot.WaitsInput:
-		return told(exitRunning, "run: the command waits for input (%s), as run %s", r.Kind, r.RunID)
+		return &outcome{code: exitRunning, cause: fmt.Errorf("run: the command waits for input (%s), as run %s", r.Kind, r.RunID), hint: "answer it with termpilot send, then " + goOn}
 	case pilot.Continues:
 		return told(exitFailed, "run: the shell wants more: the command is not complete")
 	case pilot.Rejected:

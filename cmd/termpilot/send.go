@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,8 @@ func (a *app) keysCommand() *cobra.Command {
 		Use:   "keys SESSION KEY…",
 		Short: "Press keys in a session",
 		Long: "Press keys in a session.\n\n" +
-			"They are pressed in order. Keys: " + strings.Join(pilot.KeyNames(), " ") + ".",
+			"They are pressed in order: enter tab shift_tab space escape backspace delete insert up down left right home end\n" +
+			"page_up page_down f1 … f12 ctrl_a … ctrl_z ctrl_space alt_CHARACTER.",
 		Example: "  termpilot keys acorn ctrl_c\n" +
 			"  termpilot keys acorn escape up enter",
 		Args: cobra.MinimumNArgs(2),

@@ -26,7 +26,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 			if a.json {
 				return a.printJSON(listing)
 			}
-			a.tellBackends(listing.Backends)
+			a.tellBackends(s, listing.Backends)
 			var rows [][]string
 			for _, one := range listing.Sessions {
 				rows = append(rows, []string{
@@ -35,6 +35,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 				})
 			}
 			if len(rows) == 0 {
+				a.note("no session lives; open one with termpilot new")
 				return nil
 			}
 			return a.printTable([]string{"SESSION", "BACKEND", "NAME", "STATE", "JOB", "SIZE", "FOLDER", "TITLE"}, rows)

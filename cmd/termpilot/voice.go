@@ -27,6 +27,35 @@ func (a *app) complain(err error, hint string) {
 	}
 }
 
+// inCommands is a hint that names tools, for somebody who types commands.
+func inCommands(hint string) string { return commandsForTools.Replace(hint) }
+
+var commandsForTools = replacer([][2]string{
+	{"read_terminal source=", "read --source "},
+	{"read_terminal", "read"},
+	{"list_sessions", "sessions"},
+	{"get_current_session", "sessions"},
+	{"list_profiles", "profiles"},
+	{"run_command", "run"},
+	{"send_text", "send"},
+	{"send_keys", "keys"},
+	{"wait_session", "call wait_session"},
+	{"create_window", "new"},
+	{"create_tab", "tab"},
+	{"split_pane", "split"},
+	{"inspect_sessions", "close --inspect"},
+	{"close_session", "close"},
+	{"list_recoveries", "recover"},
+})
+
+func replacer(names [][2]string) *strings.Replacer {
+	words := []string{"force=true", "--force", "pass force=true", "pass --force", "pass force", "pass --force"}
+	for _, n := range names {
+		words = append(words, "call "+n[0], "run termpilot "+n[1], n[0], "termpilot "+n[1])
+	}
+	return strings.NewReplacer(words...)
+}
+
 // note tells something that is no failure.
 func (a *app) note(format string, args ...any) {
 	fmt.Fprintf(a.errs, "termpilot: %s\n", terminal.OneLine(fmt.Sprintf(format, args...), 0))
