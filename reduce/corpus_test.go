@@ -19,6 +19,9 @@ type sample struct {
 	say     []*regexp.Regexp // what may be worded in several ways
 }
 
+// facts is how many facts must survive.
+func (s sample) facts() int { return len(s.contain) + len(s.say) }
+
 // corpus reads testdata/corpus: NAME.log or NAME.log.gz is what a command
 // printed, NAME.facts has lines "command …", "contain …" and "say …".
 func corpus(tb testing.TB) []sample {
@@ -49,7 +52,7 @@ func corpus(tb testing.TB) []sample {
 				tb.Fatalf("%s: %q is no fact", file, line)
 			}
 		}
-		if len(s.contain)+len(s.say) == 0 {
+		if s.facts() == 0 {
 			tb.Fatalf("%s: nothing must survive", file)
 		}
 		all = append(all, s)
