@@ -79,6 +79,7 @@ func TestDoctorWordsEveryState(t *testing.T) { // TUN-31
 		"polls find no tunnel":                          checkPolling(Status{Polling: PollingFailing, Refused: 404, LastError: "gone"}),
 		"polls fail: dial":                              checkPolling(Status{Polling: PollingFailing, LastError: "dial"}),
 		"cannot read the tunnel":                        checkKeyInUse(Status{KeyError: "401"}),
+		"polls succeed with it":                         checkKeyInUse(Status{KeyError: "dial", Polling: PollingOK}),
 		"has not said":                                  checkKeyInUse(Status{}),
 		"does not answer on its socket":                 checkServer(Status{ServerError: "gone"}),
 		"tunnel-client does not run":                    checkProcess(Status{LastExit: "it ended"}),

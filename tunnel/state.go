@@ -18,12 +18,16 @@ func (s *supervisor) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if state.LastPoll.After(s.state.LastPoll) {
+	succeeded := state.LastPoll.After(s.state.LastPoll)
+	if succeeded {
 		s.refused, s.lastError = 0, ""
 		s.moved = time.Now()
 	}
 	if state.PollErrors > s.state.PollErrors {
 		s.moved = time.Now()
+		if s.lastError == "" && !succeeded {
+			s.lastError = "tunnel-client counts polls that failed, and does not say why"
+		}
 	}
 	s.state = state
 }
@@ -49,7 +53,7 @@ func (s *supervisor) hear(r record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case r.Msg == "poll failed; backing off":
+	case strings.HasPrefix(r.Msg, "poll ") && strings.HasSuffix(r.Msg, "; backing off"): // it failed or timed out
 		s.refused, s.lastError = r.Status, r.why()
 		s.moved = time.Now()
 	case strings.HasPrefix(r.Msg, "poller recovered"):

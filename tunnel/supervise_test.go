@@ -2,11 +2,13 @@ package tunnel
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,7 +32,10 @@ const (
 // until a socket that was taken away is missed.
 const slowly = 2*lookEvery + time.Second
 
-// mcpStub answers as an MCP server with one tool; "slow" takes a while.
+const largeAnswer = 20 << 20
+
+// mcpStub answers as an MCP server with one tool; "slow" takes a while, and
+// "large" says much.
 var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	result := `{"ok":true}`
@@ -42,6 +47,8 @@ var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result = `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"stub","version":"1"}}`
 	case strings.Contains(text, `"tools/list"`):
 		result = `{"tools":[{"name":"t"}]}`
+	case strings.Contains(text, `"large"`):
+		result = `"` + strings.Repeat("x", largeAnswer) + `"`
 	case strings.Contains(text, `"slow"`):
 		select {
 		case <-time.After(slowly):
@@ -50,7 +57,11 @@ var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":%s}`, result)
+	var message struct {
+		ID json.RawMessage `json:"id"`
+	}
+	_ = json.Unmarshal(body, &message) // what is sent here is JSON
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, message.ID, result)
 })
 
 // bench is a place, a control plane and the stand-in for tunnel-client.
@@ -63,14 +74,36 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
+	return newBenchWith(t, "")
+}
+
+// eachClient runs a test with the stand-in and, where there is one, with the
+// real tunnel-client.
+func eachClient(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Run("stand-in", func(t *testing.T) { test(t, newBench(t)) })
+	t.Run("real", func(t *testing.T) {
+		client := os.Getenv("TERMPILOT_TUNNEL_CLIENT")
+		if client == "" {
+			client, _ = exec.LookPath("tunnel-client") // none is skipped
+		}
+		if client == "" {
+			t.Skip("tunnel-client is missing")
+		}
+		test(t, newBenchWith(t, client))
+	})
+}
+
+func newBenchWith(t *testing.T, client string) *bench {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "tp") // short: sockets live below it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	client, err := tunneltest.Install(dir)
-	if err != nil {
-		t.Fatal(err)
+	if client == "" {
+		if client, err = tunneltest.Install(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b := &bench{t: t, place: Place{Home: filepath.Join(dir, "h"), Sockets: filepath.Join(dir, "s")}, plane: tunneltest.New(t, testTunnel, testKey)}
 	b.c = Config{Alias: "a", TunnelID: testTunnel, Client: client, BaseURL: b.plane.URL()}
@@ -149,45 +182,6 @@ func TestOneSupervisorHasAnAlias(t *testing.T) { // TUN-8, TUN-33
 	}
 	if e, err := end(t.Context(), b.place, "a"); err != nil || e.WasRunning {
 		t.Errorf("again: got %+v %v", e, err)
-	}
-}
-
-func TestSocketsThatWereTakenAwayComeBack(t *testing.T) { // TUN-14
-	b := newBench(t)
-	b.supervise()
-	b.until("ready", func(s Status) bool { return s.Ready })
-	running := make(chan error, 1)
-	go func() {
-		reply, err := b.plane.Call(t.Context(), map[string]any{"jsonrpc": "2.0", "id": 1, "method": "slow"})
-		if err == nil && reply.Status != http.StatusOK {
-			err = fmt.Errorf("status %d: %s", reply.Status, reply.Body)
-		}
-		running <- err
-	}()
-	time.Sleep(200 * time.Millisecond) // the call is on its way: where it is, nobody tells
-	if err := os.RemoveAll(b.place.Sockets); err != nil {
-		t.Fatal(err)
-	}
-	f := b.place.files("a")
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a socket appears without an event
-		_, mcp := os.Lstat(f.mcp)
-		_, control := os.Lstat(f.control)
-		if mcp == nil && control == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("they did not come back: %v %v", mcp, control)
-		}
-	}
-	reply, err := b.plane.Call(t.Context(), map[string]any{"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
-	if err != nil || reply.Status != http.StatusOK {
-		t.Errorf("the next call: %+v %v", reply, err)
-	}
-	if err := <-running; err != nil {
-		t.Errorf("the call that ran: %v", err)
-	}
-	if s, err := Inspect(t.Context(), b.place, "a"); err != nil || !s.Running || s.Tools != 1 {
-		t.Errorf("status: %+v %v", s, err)
 	}
 }
 

@@ -69,7 +69,9 @@ func (a *app) printTunnel(s tunnel.Status) {
 	plain("polling", string(s.Polling)+inBrackets(!s.LastPoll.IsZero(), fmt.Sprintf("the last success was %d s ago", s.PollAge)))
 	plain("polls fail", s.LastError)
 	plain("key", s.KeyFrom)
-	plain("key refused", s.KeyError)
+	if s.Polling != tunnel.PollingOK { // tunnel-client asks once, at its start
+		plain("key refused", s.KeyError)
+	}
 	plain("MCP server", fmt.Sprintf("%d tools", s.Tools)+inBrackets(s.ServerError != "", s.ServerError))
 	if s.Running {
 		plain("calls", fmt.Sprint(s.Calls)+inBrackets(s.Calls > 0, "the last was "+ago(s.LastCall)))

@@ -182,14 +182,24 @@ func (c *client) poll(ctx context.Context) {
 			<-ctx.Done()
 			return
 		}
-		status, body, text := c.do(ctx, http.MethodGet, "/poll?limit=20&timeout_ms="+strconv.FormatInt(c.pollTime.Milliseconds(), 10), "", nil)
+		patience, cancel := context.WithTimeout(ctx, c.pollTime+5*time.Second)
+		status, body, text := c.do(patience, http.MethodGet, "/poll?limit=20&timeout_ms="+strconv.FormatInt(c.pollTime.Milliseconds(), 10), "", nil)
+		var got struct{ Commands []order }
+		if err := json.Unmarshal(body, &got); status == http.StatusOK && err != nil {
+			text = "controlplane client: decode poll response: " + err.Error()
+		}
+		msg := "poll failed; backing off"
+		if patience.Err() != nil {
+			msg = "poll timed out; backing off"
+		}
+		cancel()
 		if ctx.Err() != nil {
 			return
 		}
 		if text != "" {
 			c.errors.Add(1)
 			failing = true
-			c.log("WARN", "poll failed; backing off", map[string]any{"error": text, "status_code": status, "error_message": text, "retry_in_ms": back.Milliseconds()})
+			c.log("WARN", msg, map[string]any{"error": text, "status_code": status, "error_message": text, "retry_in_ms": back.Milliseconds()})
 			select {
 			case <-ctx.Done():
 			case <-time.After(back):
@@ -202,10 +212,6 @@ func (c *client) poll(ctx context.Context) {
 			c.log("INFO", "poller recovered; polling operational", nil)
 		}
 		c.lastPoll.Store(time.Now().Unix())
-		var got struct{ Commands []order }
-		if status == http.StatusOK && json.Unmarshal(body, &got) != nil {
-			continue
-		}
 		for _, one := range got.Commands {
 			c.commands.Add(1)
 			go c.forward(ctx, one)

@@ -30,6 +30,11 @@ type Reply struct {
 	Notes  []json.RawMessage   // notifications that came before it
 }
 
+// String is what a test says of it.
+func (r Reply) String() string {
+	return fmt.Sprintf("status %d, %.300s, %d notifications", r.Status, r.Body, len(r.Notes))
+}
+
 // ControlPlane is a control plane with one tunnel and one key. Its methods may
 // be called from several goroutines.
 type ControlPlane struct {
@@ -46,7 +51,7 @@ type ControlPlane struct {
 	fault   int           // answer everything with this status
 	useOnly int           // answer polls with this status
 	hang    bool
-	garbage bool // answer polls with what is no JSON
+	garbage bool // answer with what is no JSON
 	number  int
 	clients map[string]bool // instance ids that polled
 }
@@ -145,7 +150,7 @@ func (c *ControlPlane) AnswerPolls(status int) { c.set(func() { c.useOnly = stat
 // Hang makes it take requests and not answer them.
 func (c *ControlPlane) Hang(yes bool) { c.set(func() { c.hang = yes }) }
 
-// Garble makes it answer polls with what is no JSON.
+// Garble makes it answer with what is no JSON.
 func (c *ControlPlane) Garble(yes bool) { c.set(func() { c.garbage = yes }) }
 
 func (c *ControlPlane) set(f func()) {
@@ -163,11 +168,20 @@ func (c *ControlPlane) Clients() (n int) {
 // Call sends one JSON-RPC message down the tunnel and waits for its answer. An
 // error means that none came before ctx ended.
 func (c *ControlPlane) Call(ctx context.Context, message any) (Reply, error) {
+	return c.CallWith(ctx, nil, message)
+}
+
+// CallWith does the same with further HTTP headers for the MCP server.
+func (c *ControlPlane) CallWith(ctx context.Context, headers map[string]string, message any) (Reply, error) {
+	head := map[string][]string{"Content-Type": {"application/json"}}
+	for name, value := range headers {
+		head[name] = []string{value}
+	}
 	body, err := json.Marshal(message)
 	if err != nil {
 		return Reply{}, err
 	}
-	return c.send(ctx, &command{kind: "jsonrpc", head: map[string][]string{"Content-Type": {"application/json"}}, body: body})
+	return c.send(ctx, &command{kind: "jsonrpc", head: head, body: body})
 }
 
 // Terminate sends the end of a session down the tunnel.
@@ -201,11 +215,13 @@ func (c *ControlPlane) send(ctx context.Context, one *command) (Reply, error) {
 func (c *ControlPlane) guard(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
-		fault, hang := c.fault, c.hang
+		fault, hang, garbage := c.fault, c.hang, c.garbage
 		c.mu.Unlock()
 		switch {
 		case hang:
 			<-r.Context().Done()
+		case garbage:
+			_, _ = io.WriteString(w, "<html>a proxy's page</html>") // whoever asked may have gone
 		case fault != 0:
 			refuse(w, fault, "server_error", "as the test wants, and repeats: "+r.Header.Get("Authorization"))
 		case r.Header.Get("Authorization") != "Bearer "+c.Key:
@@ -246,12 +262,8 @@ func (c *ControlPlane) poll(w http.ResponseWriter, r *http.Request) {
 	defer over.Stop()
 	c.mu.Lock()
 	c.clients[r.Header.Get("X-Tunnel-Client-Instance-Id")] = true
-	refused, garbage := c.useOnly, c.garbage
+	refused := c.useOnly
 	c.mu.Unlock()
-	if garbage {
-		_, _ = io.WriteString(w, "<html>a proxy's page</html>") // whoever asked may have gone
-		return
-	}
 	if refused != 0 {
 		refuse(w, refused, "forbidden", "This key may not use the tunnel.")
 		return
