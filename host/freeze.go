@@ -15,10 +15,12 @@ type freeze struct {
 	drawing sync.RWMutex // held for reading by whoever draws output; before a session's mu
 
 	mu     sync.Mutex
-	turn   sync.Cond // a transaction has ended, or somebody who waited for that goes on
+	turn   sync.Cond // a transaction or a pause has ended, or somebody who waited for that goes on
 	holder *client
 	shut   bool        // drawing is held for the holder
-	timer  *time.Timer // ends the transaction
+	since  time.Time   // when it was shut
+	timer  *time.Timer // ends the transaction, or the pause after it
+	paused bool        // until everybody else has had as long as the last transaction
 	parked int         // clients that wait
 	over   bool        // the host ends: nothing is held up any more
 }
@@ -52,15 +54,16 @@ func (f *freeze) holds(c *client) bool {
 }
 
 // begin opens a client's transaction and returns when nothing is drawn any
-// more. false when it has one. Those whom the last one held up go first, so that
-// nobody can hold them up for ever.
+// more. false when it has one. Those whom the last one held up go first, and all
+// others have as long a time as that one took: whoever begins one after the
+// other leaves them half of it.
 func (f *freeze) begin(c *client) bool {
 	f.mu.Lock()
 	if f.holder == c {
 		f.mu.Unlock()
 		return false
 	}
-	for (f.holder != nil || f.parked > 0) && !f.over {
+	for (f.holder != nil || f.parked > 0 || f.paused) && !f.over {
 		f.turn.Wait()
 	}
 	if f.over {
@@ -78,17 +81,23 @@ func (f *freeze) begin(c *client) bool {
 		f.drawing.Unlock()
 		return true
 	}
-	f.shut = true
+	f.shut, f.since = true, time.Now()
+	f.after(transactionPatience, f.release)
+	return true
+}
+
+// after has the next thing done in time, unless another takes its place. mu is
+// held, also when it is done.
+func (f *freeze) after(wait time.Duration, do func()) {
 	var mine *time.Timer
-	mine = time.AfterFunc(transactionPatience, func() {
+	mine = time.AfterFunc(wait, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.timer == mine {
-			f.release()
+			do()
 		}
 	})
 	f.timer = mine
-	return true
 }
 
 // end ends a client's transaction. false when it has none, or has had it for
@@ -109,16 +118,26 @@ func (f *freeze) finish() {
 	defer f.mu.Unlock()
 	f.over = true
 	f.release()
+	f.resume()
 }
 
 // release lets everybody go on. mu is held.
 func (f *freeze) release() {
 	f.holder = nil
 	if f.shut {
-		f.shut = false
+		f.shut, f.paused = false, true
 		f.timer.Stop()
-		f.timer = nil
+		f.after(time.Since(f.since), f.resume)
 		f.drawing.Unlock()
 	}
+	f.turn.Broadcast()
+}
+
+// resume ends the pause. mu is held.
+func (f *freeze) resume() {
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	f.timer, f.paused = nil, false
 	f.turn.Broadcast()
 }

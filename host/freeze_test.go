@@ -3,6 +3,7 @@ package host
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"termpilot/iterm/api"
@@ -51,6 +52,7 @@ func TestATransactionHoldsUpOutputAndOtherClients(t *testing.T) { // HOST-116
 }
 
 func TestATransactionEndsWithItsClientAndInTime(t *testing.T) { // HOST-117
+	t.Parallel()
 	h := newHost(t)
 	c, hung := h.connect(), h.connect()
 	id := c.open("sh")
@@ -59,18 +61,6 @@ func TestATransactionEndsWithItsClientAndInTime(t *testing.T) { // HOST-117
 	_ = hung.ws.Close()
 	c.screen(id) // is answered
 	hung = h.connect()
-	hung.call(begin)
-	began := time.Now()
-	// What takes time waits for the client's own transaction, which ends by itself.
-	if got := hung.call(&api.CreateTabRequest{}).GetCreateTabResponse().GetStatus(); got != api.CreateTabResponse_OK {
-		t.Error(got)
-	}
-	if took := time.Since(began); took < transactionPatience-100*time.Millisecond {
-		t.Errorf("a tab was made within the transaction, after %v", took)
-	}
-	if got := hung.call(&api.TransactionRequest{}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_NO_TRANSACTION {
-		t.Errorf("a transaction that had lost its hold: %v", got)
-	}
 	// One that is begun anew all the time holds nobody up for ever.
 	storm := make(chan struct{})
 	stormed := make(chan struct{})
@@ -92,5 +82,58 @@ func TestATransactionEndsWithItsClientAndInTime(t *testing.T) { // HOST-117
 	c.closeSession(id, true)
 	close(storm)
 	<-stormed
-	hung.call(begin) // is open when the host ends
+	hung.call(begin)
+	began := time.Now()
+	// What takes time waits for the client's own transaction, which ends by itself.
+	if got := hung.call(&api.CreateTabRequest{}).GetCreateTabResponse().GetStatus(); got != api.CreateTabResponse_OK {
+		t.Error(got)
+	}
+	if took := time.Since(began); took < transactionPatience-100*time.Millisecond {
+		t.Errorf("a tab was made within the transaction, after %v", took)
+	}
+	if got := hung.call(&api.TransactionRequest{}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_NO_TRANSACTION {
+		t.Errorf("a transaction that had lost its hold: %v", got)
+	}
+}
+
+func TestAHostEndsWithinATransaction(t *testing.T) { // HOST-117
+	c := newHost(t).connect()
+	if got := c.call(&api.TransactionRequest{Begin: ptr(true)}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_OK {
+		t.Error(got)
+	}
+}
+
+func TestTransactionsLeaveHalfOfTheTimeToOthers(t *testing.T) { // HOST-163
+	for what, hold := range map[string]time.Duration{"one that is ended": 50 * time.Millisecond, "one that is left open": time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFreeze()
+			const all, one = time.Minute, time.Millisecond
+			stop := make(chan struct{})
+			for range 3 {
+				greedy := &client{}
+				go func() {
+					for {
+						f.begin(greedy)
+						select {
+						case <-stop:
+							return
+						case <-time.After(min(hold, transactionPatience)):
+							f.end(greedy)
+						}
+					}
+				}()
+			}
+			polite, answered := &client{}, 0
+			for began := time.Now(); time.Since(began) < all; answered++ {
+				f.pass(polite)
+				time.Sleep(one) // a request takes its time
+			}
+			close(stop)
+			f.finish()
+			synctest.Wait()
+			if least := int(all/one) * 45 / 100; answered < least {
+				t.Errorf("%s: %d requests were answered in %v, of at least %d", what, answered, all, least)
+			}
+		})
+	}
 }
