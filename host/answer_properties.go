@@ -114,13 +114,14 @@ func setProfileProperty(c *client, in *api.SetProfilePropertyRequest) (*api.SetP
 		}
 		delete(properties, "Name")
 	}
-	for _, s := range targets {
-		s.facts.mu.Lock()
-		taken := addProperties(s.facts.properties, properties)
-		s.facts.mu.Unlock()
-		if !taken {
-			return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
+	for _, add := range []bool{false, true} { // all of them or none
+		for _, s := range targets {
+			if !s.facts.keep(properties, add) {
+				return answer(api.SetProfilePropertyResponse_REQUEST_MALFORMED)
+			}
 		}
+	}
+	for _, s := range targets {
 		if named {
 			c.host.rename(s, name)
 		}

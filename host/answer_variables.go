@@ -91,7 +91,7 @@ func (h *server) sessionScopes(id string, writing bool) []variableScope {
 					return true
 				}
 				s.facts.mu.Lock()
-				taken := setUser(s.facts.user, name, value)
+				taken := setUser(s.facts.user, name, value, maxUserVariables)
 				s.facts.mu.Unlock()
 				s.mu.Lock()
 				defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (h *server) scopeOf(scope api.VariableScope, id string, user map[string]str
 		set: func(name, value string) bool {
 			h.mu.Lock()
 			before := orNull(user[name])
-			taken := setUser(user, name, value)
+			taken := setUser(user, name, value, maxUserVariables)
 			h.mu.Unlock()
 			if taken && before != value {
 				h.tellObject(objectVariable{scope, id, name}, value)

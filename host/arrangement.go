@@ -138,18 +138,25 @@ func (l Location) names() ([]string, error) {
 func (a arrangement) sound() bool {
 	n := 0
 	for _, w := range a.Windows {
+		for _, t := range w.Tabs {
+			t.Root.each(func(*savedPane) { n++ })
+		}
+	}
+	if n > maxSessions {
+		return false
+	}
+	for _, w := range a.Windows {
 		f := rect{w.Frame.X, w.Frame.Y, w.Frame.Width, w.Frame.Height}
 		if len(w.Tabs) == 0 || max(f.x, -f.x, f.y, -f.y, f.width, f.height) > maxPoints || min(f.width, f.height) < 0 {
 			return false
 		}
 		for _, t := range w.Tabs {
-			root, leaves := t.Root.tree(1)
-			if n += len(leaves); root == nil || !root.whole() {
+			if root, _ := t.Root.tree(1); root == nil || !root.whole() {
 				return false
 			}
 		}
 	}
-	return n <= maxSessions
+	return true
 }
 
 // tree is the tree of panes, with sessions that are not there yet, and what
@@ -162,11 +169,14 @@ func (p savedPane) tree(depth int) (*pane, []*savedPane) {
 		}
 		return &pane{session: &session{}, size: Size{p.Columns, p.Rows}}, []*savedPane{&p}
 	}
+	if depth >= maxDepth {
+		return nil, nil
+	}
 	root := &pane{vertical: p.Vertical}
 	var leaves []*savedPane
 	for _, part := range p.Parts {
 		sub, more := part.tree(depth + 1)
-		if sub == nil || depth >= maxDepth {
+		if sub == nil {
 			return nil, nil
 		}
 		root.parts, leaves = append(root.parts, sub), append(leaves, more...)

@@ -150,6 +150,7 @@ func TestArrangementsArePrivateAndHoldNoEnvironment(t *testing.T) { // HOST-119
 		"a folder":  strings.Replace(string(data), quote(h.home), `"relative"`, 1),
 		"no tabs":   `{"v":1,"name":"../../x/y","windows":[{"tabs":[]}]}`,
 		"one part":  `{"v":1,"name":"../../x/y","windows":[{"tabs":[{"root":{"parts":[{"columns":80,"rows":24}]}}]}]}`,
+		"a crowd":   `{"v":1,"name":"../../x/y","windows":[` + strings.Repeat(`{"tabs":[{"root":{"columns":80,"rows":24}}]},`, maxSessions) + `{"tabs":[{"root":{"columns":80,"rows":24}}]}]}`,
 		"newer":     strings.Replace(string(data), `"v":1`, `"v":2`, 1),
 		"renamed":   strings.Replace(string(data), "../x", "..-x", 1),
 	} {

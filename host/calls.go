@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -75,6 +76,13 @@ func (f *registration) takes(call invocation) bool {
 	return !slices.ContainsFunc(f.required, func(name string) bool { return !slices.Contains(given, name) })
 }
 
+// absent are the arguments that a call leaves to their defaults.
+func (f *registration) absent(call invocation) []string {
+	given := call.names()
+	names := slices.Sorted(maps.Keys(f.defaults))
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
+}
+
 // calls are the functions that clients registered, and the calls of them that
 // have not been answered yet.
 type calls struct {
@@ -130,16 +138,18 @@ func (cs *calls) countOf(c *client) (n int) {
 	return n
 }
 
-// find returns the function that a call means.
+// find returns the function that a call means: of several the one that has to
+// fill in the fewest arguments.
 func (cs *calls) find(call invocation) *registration {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	for _, f := range cs.registered {
-		if f.takes(call) {
-			return f
+	var found *registration
+	for _, key := range slices.Sorted(maps.Keys(cs.registered)) {
+		if f := cs.registered[key]; f.takes(call) && (found == nil || len(f.absent(call)) < len(found.absent(call))) {
+			found = f
 		}
 	}
-	return nil
+	return found
 }
 
 // callRegistered has a client's function called. answer is called once: with
@@ -154,11 +164,8 @@ func (h *server) callRegistered(about invocationContext, call invocation, patien
 	for _, a := range call.arguments {
 		rpc.Arguments = append(rpc.Arguments, &api.ServerOriginatedRPC_RPCArgument{Name: ptr(a.name), JsonValue: ptr(string(a.value))})
 	}
-	for name, path := range f.defaults {
-		if slices.Contains(call.names(), name) {
-			continue
-		}
-		value, err := about.follow(path)
+	for _, name := range f.absent(call) {
+		value, err := about.follow(f.defaults[name])
 		if err != nil {
 			answer("", err)
 			return

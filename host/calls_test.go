@@ -176,6 +176,18 @@ func TestARegisteredFunctionIsCalledAndItsResultAnswered(t *testing.T) { // HOST
 	if got := caller.invoke(inSession(id, "add(a: 1)")); !strings.HasPrefix(got, "FAILED: no function add(a)") {
 		t.Errorf("an argument is missing: %s", got)
 	}
+	// Of several that take a call it is the one that has the fewest defaults to fill in.
+	for _, more := range []string{"a_way", "z_way"} {
+		if got := caller.register(register("add", []string{"a", "b", "where", more}, map[string]string{"where": "id", more: "id"}, 0), true); got != api.NotificationResponse_OK {
+			t.Errorf("with %s: %v", more, got)
+		}
+	}
+	go func() { answers <- caller.invoke(inSession(id, `add(a: 1, b: 2)`)) }()
+	request, _ = script.called("add")
+	script.returns(request, "3")
+	if got := <-answers; got != "3" {
+		t.Errorf("of several: %s", got)
+	}
 	if got := script.register(add, false); got != api.NotificationResponse_OK {
 		t.Errorf("unregister: %v", got)
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -39,8 +40,9 @@ type survivor struct {
 	Name string `json:"name"`
 }
 
-// maxUserVariables bounds what clients and programs keep at one object.
-const maxUserVariables = 512
+// maxUserVariables bounds what is kept at one object, maxOfPrograms what programs
+// may fill of that: the rest is for clients.
+const maxUserVariables, maxOfPrograms = 512, 256
 
 func (f *facts) setLastCommand(command string) {
 	f.mu.Lock()
@@ -66,6 +68,18 @@ func (f *facts) label() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.name
+}
+
+// keep reports whether profile properties can be kept with those that are, and
+// with add keeps them.
+func (f *facts) keep(properties map[string]string, add bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fits := fit(f.properties, properties)
+	if fits && add {
+		maps.Copy(f.properties, properties)
+	}
+	return fits
 }
 
 func (f *facts) ended() *exit {

@@ -201,22 +201,65 @@ func TestWhatClientsKeepHereIsBoundedAndRefusedAloud(t *testing.T) { // HOST-162
 			t.Errorf("%s, another value: %q", what, got)
 		}
 	}
-	assign := func(first, n int) api.SetProfilePropertyResponse_Status {
-		in := &api.SetProfilePropertyRequest{Target: &api.SetProfilePropertyRequest_Session{Session: id}}
+	assign := func(in *api.SetProfilePropertyRequest, first, n int) api.SetProfilePropertyResponse_Status {
+		in.Assignments = nil
 		for i := range n {
 			in.Assignments = append(in.Assignments, &api.SetProfilePropertyRequest_Assignment{Key: ptr(fmt.Sprintf("Key %d", first+i)), JsonValue: ptr("1")})
 		}
 		return c.call(in).GetSetProfilePropertyResponse().GetStatus()
 	}
-	if got := assign(0, maxProperties/2); got != api.SetProfilePropertyResponse_OK {
-		t.Errorf("half of the properties: %v", got)
+	inSession := func(id string) *api.SetProfilePropertyRequest {
+		return &api.SetProfilePropertyRequest{Target: &api.SetProfilePropertyRequest_Session{Session: id}}
 	}
-	if got := assign(1000, maxProperties); got != api.SetProfilePropertyResponse_REQUEST_MALFORMED {
-		t.Errorf("too many: %v", got)
+	inProfiles := func(names ...string) *api.SetProfilePropertyRequest {
+		list := &api.SetProfilePropertyRequest_GuidList{}
+		for _, name := range names {
+			list.Guids = append(list.Guids, profile{Name: name}.guid())
+		}
+		return &api.SetProfilePropertyRequest{Target: &api.SetProfilePropertyRequest_GuidList_{GuidList: list}}
 	}
-	got := c.call(&api.GetProfilePropertyRequest{Session: &id, Keys: []string{"Key 3", "Key 1000"}}).GetGetProfilePropertyResponse().GetProperties()
-	if len(got) != 1 {
-		t.Errorf("of what was refused something was kept: %v", got)
+	other := c.open("bash")
+	for what, targets := range map[string]struct {
+		one, all *api.SetProfilePropertyRequest
+	}{
+		"session": {inSession(id), inSession(everySession)}, "profile": {inProfiles("sh"), inProfiles("bash", "sh")},
+	} {
+		if got := assign(targets.one, 0, maxProperties/2); got != api.SetProfilePropertyResponse_OK {
+			t.Errorf("%s, half of the properties: %v", what, got)
+		}
+		if got := assign(targets.one, 1000, maxProperties); got != api.SetProfilePropertyResponse_REQUEST_MALFORMED {
+			t.Errorf("%s, too many: %v", what, got)
+		}
+		// Too many for one of them are given to none.
+		if got := assign(targets.all, 1000, maxProperties/2+1); got != api.SetProfilePropertyResponse_REQUEST_MALFORMED {
+			t.Errorf("%s, too many for one: %v", what, got)
+		}
+	}
+	for _, session := range []string{id, other, c.open("bash")} {
+		got := c.call(&api.GetProfilePropertyRequest{Session: &session, Keys: []string{"Key 1000"}}).GetGetProfilePropertyResponse().GetProperties()
+		if len(got) != 0 {
+			t.Errorf("of what was refused something was kept: %v", got)
+		}
+	}
+	if got := c.call(&api.GetProfilePropertyRequest{Session: &id, Keys: []string{"Key 3"}}).GetGetProfilePropertyResponse().GetProperties(); len(got) != 1 {
+		t.Errorf("what was taken: %v", got)
+	}
+}
+
+func TestProgramsFillHalfOfTheUserVariables(t *testing.T) { // HOST-165
+	c := newHost(t).connect()
+	id := c.open("", "Termpilot Shell Command", quote(`i=0; while [ $i -lt 600 ]; do printf '\033]1337;SetUserVar=p%d=eA==\a' $i; i=$((i+1)); done; echo set; exec cat`))
+	c.awaitScreen(id, "set")
+	for name, want := range map[string]string{"user.p0": `"x"`, fmt.Sprintf("user.p%d", maxOfPrograms): "null"} {
+		if got := c.variable(id, name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	set := &api.VariableRequest{
+		Scope: &api.VariableRequest_SessionId{SessionId: id}, Set: []*api.VariableRequest_Set{{Name: ptr("user.mine"), Value: ptr("1")}},
+	}
+	if got := c.call(set).GetError(); got != "" {
+		t.Errorf("a client's: %s", got)
 	}
 }
 

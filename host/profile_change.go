@@ -40,16 +40,18 @@ func (h *server) changeProfiles(guids []string, properties map[string]string) ap
 	if name || guid || len(guids) == 0 || customize(&request{}, asProperties(properties)) != nil {
 		return api.SetProfilePropertyResponse_REQUEST_MALFORMED
 	}
-	taken := true
 	h.mu.Lock()
+	fits := !slices.ContainsFunc(guids, func(guid string) bool { return !fit(h.changed[guid], properties) })
 	for _, guid := range guids {
 		if h.changed[guid] == nil {
 			h.changed[guid] = map[string]string{}
 		}
-		taken = taken && addProperties(h.changed[guid], properties)
+		if fits {
+			maps.Copy(h.changed[guid], properties)
+		}
 	}
 	h.mu.Unlock()
-	if !taken {
+	if !fits {
 		return api.SetProfilePropertyResponse_REQUEST_MALFORMED
 	}
 	for _, guid := range guids {
@@ -60,20 +62,15 @@ func (h *server) changeProfiles(guids []string, properties map[string]string) ap
 	return api.SetProfilePropertyResponse_OK
 }
 
-// addProperties adds properties, all of them, or none and false when they are
-// more than are kept.
-func addProperties(kept, properties map[string]string) bool {
+// fit reports whether properties can be kept with those that are.
+func fit(kept, properties map[string]string) bool {
 	fresh := 0
 	for key := range properties {
 		if _, has := kept[key]; !has {
 			fresh++
 		}
 	}
-	if len(kept)+fresh > maxProperties {
-		return false
-	}
-	maps.Copy(kept, properties)
-	return true
+	return len(kept)+fresh <= maxProperties
 }
 
 func asProperties(properties map[string]string) []*api.ProfileProperty {

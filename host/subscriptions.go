@@ -8,9 +8,9 @@ import (
 	"termpilot/iterm/api"
 )
 
-// subscription names what a client wants to be told. Session is an id, "all",
-// or "" for kinds that are not about sessions, and a profile's id for its changes; scope, name and identifier are
-// those of a variable.
+// subscription names what a client wants to be told. Session is an id, "all", or
+// "" for kinds that are not about sessions; a profile's id for its changes; and
+// with scope and name, which are those of a variable, the id of its object.
 type subscription struct {
 	kind    api.NotificationType
 	session string
@@ -149,19 +149,24 @@ func (h *hub) objects() []objectVariable {
 func (h *hub) recount() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	watches := map[string][]string{}
-	var others []objectVariable
+	all := map[objectVariable]struct{}{}
 	for c := range h.clients {
 		c.mu.Lock()
 		for s := range c.subscriptions {
-			if o := (objectVariable{s.scope, s.session, s.name}); s.scope > api.VariableScope_SESSION && !slices.Contains(others, o) {
-				others = append(others, o)
-			}
-			if s.scope == api.VariableScope_SESSION && !slices.Contains(watches[s.session], s.name) {
-				watches[s.session] = append(watches[s.session], s.name)
+			if s.scope != 0 {
+				all[objectVariable{s.scope, s.session, s.name}] = struct{}{}
 			}
 		}
 		c.mu.Unlock()
+	}
+	watches := map[string][]string{}
+	var others []objectVariable
+	for v := range all {
+		if v.scope == api.VariableScope_SESSION {
+			watches[v.id] = append(watches[v.id], v.name)
+		} else {
+			others = append(others, v)
+		}
 	}
 	h.watches.Store(&watches)
 	h.others.Store(&others)

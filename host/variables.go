@@ -260,18 +260,19 @@ func (s *session) userVariable(mark shellint.Mark) {
 		value = "null"
 	}
 	s.facts.mu.Lock()
-	setUser(s.facts.user, "user."+mark.Name, value)
+	setUser(s.facts.user, "user."+mark.Name, value, maxOfPrograms)
 	s.facts.mu.Unlock()
 	s.tellVariables()
 }
 
-// setUser sets or, with null, unsets a user variable. false when it is over a limit.
-func setUser(m map[string]string, name, value string) bool {
+// setUser sets or, with null, unsets a user variable. false when it is too long, or
+// one more than most.
+func setUser(m map[string]string, name, value string, most int) bool {
 	if value == "null" {
 		delete(m, name)
 		return true
 	}
-	if _, has := m[name]; !has && len(m) >= maxUserVariables || len(name)+len(value) > 64<<10 {
+	if _, has := m[name]; !has && len(m) >= most || len(name)+len(value) > 64<<10 {
 		return false
 	}
 	m[name] = clean(value)
