@@ -188,24 +188,48 @@ func TestClientsAreBounded(t *testing.T) { // HOST-160
 	for range maxClients - 1 {
 		open = append(open, rawAPI(t, h.loc.Socket))
 	}
-	surplus, err := net.Dial("unix", h.loc.Attach)
-	if err != nil {
+	served := func(socket, hello string) bool { // who is served gets an answer
+		conn, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(conn, hello)
+		n, _ := conn.Read(make([]byte, 1))
+		return n > 0
+	}
+	var status bytes.Buffer
+	if err := writeFrame(&status, frameHello, raw(hello{V: 1, Op: "status"})); err != nil {
 		t.Fatal(err)
 	}
-	defer surplus.Close()
-	_ = surplus.SetDeadline(time.Now().Add(patience))
-	_ = writeFrame(surplus, frameHello, raw(hello{V: 1, Op: "status"})) // who is served gets an answer
-	if got, _ := io.ReadAll(surplus); len(got) != 0 {
-		t.Errorf("one client too many got %q", got)
+	ask := status.String()
+	if served(h.loc.Socket, goodUpgrade+"\r\n") {
+		t.Error("one client too many is served")
+	}
+	if !served(h.loc.Attach, ask) {
+		t.Error("clients keep a person from asking for the status")
 	}
 	if first.call(&api.FocusRequest{}).GetFocusResponse() == nil {
 		t.Error("the first client is not answered any more")
 	}
 	_ = open[0].Close()
-	waitUntil(t, "a place is free", func() bool {
-		_, err := inspect(t.Context(), h.loc)
-		return err == nil
-	})
+	waitUntil(t, "a place is free", func() bool { return served(h.loc.Socket, goodUpgrade+"\r\n") })
+
+	var visits []net.Conn
+	for range maxVisits {
+		conn, err := net.Dial("unix", h.loc.Attach)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		visits = append(visits, conn)
+	}
+	if served(h.loc.Attach, ask) {
+		t.Error("one visit too many is served")
+	}
+	_ = visits[0].Close()
+	waitUntil(t, "a visit is over", func() bool { return served(h.loc.Attach, ask) })
 }
 
 func FuzzNoWebSocketFrameEndsTheHost(f *testing.F) { // HOST-159

@@ -78,23 +78,24 @@ func Serve(ctx context.Context, o Options) error {
 		chunks:   sync.Pool{New: func() any { return new([chunk]byte) }},
 		sessions: map[string]*session{}, layout: newLayout(), user: map[string]string{}, frozen: newFreeze(),
 	}
-	conns := &connections{open: map[*net.UnixConn]struct{}{}}
-	if h.suite, err = newSuite(o.location.Suite, func(d *door) { h.accept(d, conns, h.serveSuite) }); err != nil {
+	clients, visits := newConnections(maxClients), newConnections(maxVisits)
+	if h.suite, err = newSuite(o.location.Suite, func(d *door) { h.accept(d, clients, h.serveSuite) }); err != nil {
 		return err
 	}
 	h.log.Info("host listening", "socket", o.location.Socket, "version", o.Version, "pid", os.Getpid())
-	h.serve(ctx, claimed, conns)
+	h.serve(ctx, claimed, clients, visits)
 	h.log.Info("host ended")
 	return nil
 }
 
-// serve accepts clients until the end is asked for.
-func (h *server) serve(ctx context.Context, c *claim, conns *connections) {
+// serve accepts clients of the API, and visits to the second socket, until the
+// end is asked for.
+func (h *server) serve(ctx context.Context, c *claim, clients, visits *connections) {
 	var accepting sync.WaitGroup
-	accepting.Go(func() { h.accept(c.api, conns, h.serveClient) })
-	accepting.Go(func() { h.accept(c.attach, conns, h.serveAttach) })
+	accepting.Go(func() { h.accept(c.api, clients, h.serveClient) })
+	accepting.Go(func() { h.accept(c.attach, visits, h.serveAttach) })
 
-	h.housekeep(ctx, conns)
+	h.housekeep(ctx, func() bool { return clients.count()+visits.count() > 0 })
 
 	// The sockets go first, so that nobody finds a host that is ending.
 	c.api.close()
@@ -102,21 +103,29 @@ func (h *server) serve(ctx context.Context, c *claim, conns *connections) {
 	h.suite.close()
 	accepting.Wait()
 	h.closeAll()
-	conns.closeAll()
+	clients.closeAll()
+	visits.closeAll()
 	h.wg.Wait()
 }
 
-// connections are the open connections of both sockets.
+// connections are those that are open of one kind: clients that keep all places
+// of theirs must not keep a person from asking for the status, or an end.
 type connections struct {
+	most int
+
 	mu   sync.Mutex
 	open map[*net.UnixConn]struct{}
 	wg   sync.WaitGroup
 }
 
+func newConnections(most int) *connections {
+	return &connections{most: most, open: map[*net.UnixConn]struct{}{}}
+}
+
 func (c *connections) add(conn *net.UnixConn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.open) >= maxClients {
+	if len(c.open) >= c.most {
 		return false
 	}
 	c.open[conn] = struct{}{}
@@ -180,7 +189,7 @@ const tick = 250 * time.Millisecond
 const lookEvery = 16
 
 // housekeep returns when the host is to end.
-func (h *server) housekeep(ctx context.Context, conns *connections) {
+func (h *server) housekeep(ctx context.Context, connected func() bool) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	idleSince := time.Now()
@@ -202,7 +211,7 @@ func (h *server) housekeep(ctx context.Context, conns *connections) {
 			}
 		}
 		h.lookAtObjects()
-		if len(live) > 0 || conns.count() > 0 {
+		if len(live) > 0 || connected() {
 			idleSince = time.Now()
 		}
 		if h.options.Idle > 0 && time.Since(idleSince) > h.options.Idle {

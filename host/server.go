@@ -16,7 +16,8 @@ import (
 
 const (
 	maxSessions = 512
-	maxClients  = 256
+	maxClients  = 256 // connections to the API
+	maxVisits   = 64  // connections to the second socket
 
 	// How long, and how many, ended sessions stay readable.
 	maxEnded     = 64
