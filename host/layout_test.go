@@ -262,8 +262,8 @@ func TestAClientThatDoesNotReadIsDroppedAndHoldsNobodyUp(t *testing.T) { // HOST
 	h := newHost(t)
 	c := h.connect()
 	id := c.openReady("bash")
-	lazy := h.lazyClient(t)
-	// Each renaming is a layout message; the lazy client reads none of them.
+	lazy := h.lazyClient(t, ofLayouts(), ofVariable("name"), ofVariable("presentationName"), ofVariable("user.goals_iterm_mcp_nickname"))
+	// Each renaming is four messages; the lazy client reads none of them.
 	name := strings.Repeat("n", 900)
 	for i := 0; ; i++ {
 		value := quote(name + string(rune('a'+i%26)))
@@ -287,7 +287,7 @@ func TestAClientThatLeavesMuchUnreadIsLetGo(t *testing.T) { // HOST-81
 	h := newHost(t)
 	c := h.connect()
 	id := c.openReady("bash")
-	lazy := h.lazyClient(t)
+	lazy := h.lazyClient(t, ofLayouts())
 	name := strings.Repeat("n", 900)
 	for i := range 2500 { // more than may wait before the next request is read
 		value := quote(name + string(rune('a'+i%26)))
@@ -304,32 +304,46 @@ func TestAClientThatLeavesMuchUnreadIsLetGo(t *testing.T) { // HOST-81
 }
 
 // lazyClient subscribes to the layout and then reads nothing.
-func (h *testHost) lazyClient(t *testing.T) *websocket.Conn {
+// lazyClient is a client that subscribed and reads no more than the answers.
+func (h *testHost) lazyClient(t *testing.T, requests ...*api.NotificationRequest) *websocket.Conn {
 	t.Helper()
 	ws := dialAPI(t, h.loc.Socket)
 	t.Cleanup(func() { _ = ws.Close() })
-	data, err := proto.Marshal(&api.ClientOriginatedMessage{Id: ptr(int64(1)), Submessage: &api.ClientOriginatedMessage_NotificationRequest{
-		NotificationRequest: &api.NotificationRequest{Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_LAYOUT_CHANGE.Enum()},
-	}})
-	if err == nil {
-		err = ws.WriteMessage(websocket.BinaryMessage, data)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := ws.ReadMessage(); err != nil {
-		t.Fatal(err)
+	for _, r := range requests {
+		data, err := proto.Marshal(&api.ClientOriginatedMessage{
+			Id: ptr(int64(1)), Submessage: &api.ClientOriginatedMessage_NotificationRequest{NotificationRequest: r},
+		})
+		if err == nil {
+			err = ws.WriteMessage(websocket.BinaryMessage, data)
+		}
+		if err == nil {
+			_, _, err = ws.ReadMessage()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return ws
+}
+
+// ofLayouts and ofVariable subscribe to changes of layouts, and of a variable of any session.
+func ofLayouts() *api.NotificationRequest {
+	return &api.NotificationRequest{Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_LAYOUT_CHANGE.Enum()}
+}
+
+func ofVariable(name string) *api.NotificationRequest {
+	return &api.NotificationRequest{
+		Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE.Enum(),
+		Arguments: &api.NotificationRequest_VariableMonitorRequest{VariableMonitorRequest: &api.VariableMonitorRequest{
+			Name: &name, Scope: api.VariableScope_SESSION.Enum(), Identifier: ptr("all"),
+		}},
+	}
 }
 
 func TestWatchedVariablesAreTold(t *testing.T) { // HOST-85, HOST-89
 	c := newHost(t).connect()
 	for _, name := range []string{"termpilot.marks", "termpilot.prompt", "termpilot.exit", "termpilot.cursor_keys", "jobName", "user.x", "name"} {
-		r := &api.NotificationRequest{
-			Session: ptr("all"), Subscribe: ptr(true), NotificationType: api.NotificationType_NOTIFY_ON_VARIABLE_CHANGE.Enum(),
-			Arguments: &api.NotificationRequest_VariableMonitorRequest{VariableMonitorRequest: &api.VariableMonitorRequest{Name: &name, Scope: api.VariableScope_SESSION.Enum(), Identifier: ptr("all")}},
-		}
+		r := ofVariable(name)
 		if got := c.call(r).GetNotificationResponse().GetStatus(); got != api.NotificationResponse_OK {
 			t.Fatal(got)
 		}

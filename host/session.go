@@ -67,6 +67,7 @@ type session struct {
 	over       bool // the last output has been drawn
 	drawing    bool // what is told goes out together, when the drawing is done
 	owed       bool // there is such
+	count      int  // how many things the last drawing told
 }
 
 // placed is where a session was put when it was made.
@@ -83,6 +84,10 @@ const (
 	// syncPatience is how long a synchronized update may keep readers at the
 	// frame before it.
 	syncPatience = 150 * time.Millisecond
+	// A drawing that tells so many things is part of a flood of them, which is held
+	// back for no longer than this after each 4 KiB.
+	flood         = 64
+	floodPatience = time.Second
 	// drainMost bounds what is read after the program's end, when programs that
 	// it left behind go on printing.
 	drainMost = 4 << 20
@@ -92,10 +97,10 @@ const (
 // and the output that was there then is drawn.
 func (s *session) pump() {
 	first := make([]byte, 4<<10) // as much as the kernel gives at once
-	for {
+	for flooding := false; ; flooding = s.holdBack() {
 		n, err := s.device.Read(first)
 		switch {
-		case n >= len(first)/2 && err == nil:
+		case n >= len(first)/2 && err == nil && !flooding:
 			s.drawMore(first[:n])
 		case n > 0:
 			s.draw(first[:n])
@@ -115,6 +120,26 @@ func (s *session) pump() {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// holdBack reports whether the last drawing told many things, and then lets
+// clients catch up for a while: a program that prints nothing but marks would
+// have those dropped that read more slowly than it prints. The program waits.
+func (s *session) holdBack() bool {
+	s.mu.Lock()
+	many := s.count >= flood
+	s.mu.Unlock()
+	if !many {
+		return false
+	}
+	for end := time.Now().Add(floodPatience); s.host.hub.crowded() && time.Now().Before(end); {
+		select {
+		case <-s.exited:
+			return true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return true
 }
 
 // drawMore draws a flood: one drawing of much is cheaper than many of little.
@@ -156,7 +181,7 @@ func (s *session) draw(output []byte) {
 func (s *session) drawNow(output []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drawing = true
+	s.drawing, s.count = true, 0
 	defer s.sendTold()
 	defer s.survive()
 	s.lastOutput = time.Now()
@@ -175,7 +200,10 @@ func (s *session) tell(wants func(*client) bool, build func() *api.Notification)
 		s.host.hub.publish(wants, build)
 		return
 	}
-	s.owed = s.host.hub.later(wants, build) || s.owed
+	if s.host.hub.later(wants, build) {
+		s.owed = true
+		s.count++
+	}
 }
 
 // sendTold lets go what was told in a drawing. mu is held.

@@ -99,6 +99,18 @@ func (h *hub) later(wants func(*client) bool, build func() *api.Notification) bo
 	return message != nil
 }
 
+// crowded reports whether many messages wait for any client.
+func (h *hub) crowded() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for c := range h.clients {
+		if c.out.crowded() {
+			return true
+		}
+	}
+	return false
+}
+
 // wanted reports whether any client wants it.
 func (h *hub) wanted(wants func(*client) bool) bool {
 	h.mu.RLock()

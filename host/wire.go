@@ -14,7 +14,10 @@ const (
 	// maxBacklog bounds what waits for a client that does not read. Past it the
 	// client is dropped: it must connect again and look at the present anyway.
 	maxBacklog      = 64 << 20
-	maxBacklogCount = 8192
+	maxBacklogCount = 32 << 10
+	// crowd is how many messages may wait before a session that tells things in
+	// floods is held back.
+	crowd = 2048
 	// roomToAnswer is how little must wait before a client's next request is taken.
 	roomToAnswer = 1 << 20
 	// maxBurst is how much is gathered into one write.
@@ -181,6 +184,13 @@ func (o *outbox) take() ([][]byte, bool) {
 	o.size -= size
 	o.changed.Broadcast()
 	return burst, true
+}
+
+// crowded reports whether many messages wait.
+func (o *outbox) crowded() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.messages) > crowd
 }
 
 // room waits until so little is queued that another request may be answered.
