@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // The suite calls fixtures; testdata/conformance has them on our own wrapper.
@@ -23,10 +25,7 @@ func TestTheConformanceSuitePasses(t *testing.T) { // MCP-60
 	}
 	node, modules := os.Getenv("TERMPILOT_TEST_NODE"), os.Getenv("TERMPILOT_TEST_NODE_MODULES")
 	if node == "" || modules == "" {
-		if required("conformance") {
-			t.Fatal("TERMPILOT_TEST_NODE and TERMPILOT_TEST_NODE_MODULES are not set")
-		}
-		t.Skip("the MCP conformance suite is not installed: see CONTRIBUTING.md")
+		testneeds.Missing(t, "conformance") // see CONTRIBUTING.md
 	}
 	for _, suite := range []struct {
 		name, script string

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -155,14 +154,4 @@ func failure(t *testing.T, res *mcp.CallToolResult) said {
 		t.Fatalf("failure %s: %v", textOf(res), err)
 	}
 	return f
-}
-
-// required reports whether TERMPILOT_TEST_REQUIRE lists the name.
-func required(name string) bool {
-	for one := range strings.SplitSeq(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",") {
-		if strings.TrimSpace(one) == name {
-			return true
-		}
-	}
-	return false
 }

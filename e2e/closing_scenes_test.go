@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // scene is a session in which something is, and what a close makes of it.
@@ -58,9 +60,9 @@ var scenes = []scene{
 func TestASessionIsClosedOnlyWhenNothingIsLost(t *testing.T) {
 	everyGround(t, func(g *ground) {
 		for _, program := range []string{"zsh", "fish", "vim"} {
-			need(g.t, program)
+			testneeds.Program(g.t, program)
 		}
-		sleep, err := os.ReadFile(need(g.t, "sleep"))
+		sleep, err := os.ReadFile(testneeds.Program(g.t, "sleep"))
 		if err != nil {
 			g.t.Fatal(err)
 		}

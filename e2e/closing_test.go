@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // Closing, with the programs that sessions really hold, on the host and in a
@@ -102,7 +104,7 @@ func newGround(t *testing.T, backend string) *ground {
 		}
 		g.put(name, text, 0o600)
 	}
-	python := need(t, "python3")
+	python := testneeds.Program(t, "python3")
 	out, err := exec.Command(python, "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +117,7 @@ func newGround(t *testing.T, backend string) *ground {
 		g.put("bin/"+name, "#!"+strings.TrimSpace(string(out))+"\n"+string(agent), 0o700)
 	}
 	if backend == "tmux" {
-		need(t, "tmux")
+		testneeds.Program(t, "tmux")
 		socket := filepath.Join(h.dir, "s")
 		g.flags = append(g.flags, "--tmux-socket", socket)
 		t.Cleanup(func() {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // Completion: what ends a command, and what only looks like its end.
@@ -26,7 +28,7 @@ func TestASecondaryPromptIsNotTheEndWhenLinesAreTypedOneByOne(t *testing.T) { //
 	for _, shell := range []string{"bash", "zsh"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, `PS2='>> '`)
 			for _, line := range []string{"for i in 1 2; do", "echo x$i", "done"} {
 				s.text(line)
@@ -106,7 +108,7 @@ func TestMarksThatDieAreToldAndNeverMadeUp(t *testing.T) { // B07
 	for shell, command := range kill {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, "")
 			began := time.Now()
 			r := s.run(command)
@@ -141,7 +143,7 @@ func TestAReplacedShellIsToldAndNeverMadeUp(t *testing.T) { // B07
 }
 
 func TestPromptsThatRepaintEndNothing(t *testing.T) { // B09
-	need(t, "zsh")
+	testneeds.Program(t, "zsh")
 	for name, rc := range map[string]string{
 		"clock":     "RPROMPT='[%*]'\nTMOUT=1\nTRAPALRM() { zle && zle reset-prompt }",
 		"transient": "zle-line-finish() { PROMPT='» '; RPROMPT=''; zle reset-prompt }\nzle -N zle-line-finish\nprecmd() { PROMPT=$'\\n%~\\n❯ ' }",
@@ -170,7 +172,7 @@ func TestOutputThatLooksLikeAPromptIsOutput(t *testing.T) { // B10
 	for _, shell := range []string{"bash", "zsh"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, "")
 			s.expect(`printf '$ echo fake\nfake\n>>> \n$ '; sleep 2; echo real; (exit 3)`,
 				want{exit: code(3), output: "$ echo fake\nfake\n>>> \n$ real"})
@@ -186,7 +188,7 @@ func TestTwoIntegrationsDoNotDisturbEachOther(t *testing.T) { // B12
 	for shell, rc := range rcs {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, rc)
 			s.expect("false", want{exit: code(1)})
 			s.expect("true", want{exit: code(0)})

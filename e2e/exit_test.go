@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // Exit codes, and the ends of sessions.
@@ -22,7 +24,7 @@ func TestTheExitCodeSurvivesTheUsersHooks(t *testing.T) { // B17
 		for name, rc := range cases {
 			t.Run(shell+" "+name, func(t *testing.T) {
 				t.Parallel()
-				need(t, shell)
+				testneeds.Program(t, shell)
 				s := open(t, shell, rc)
 				s.expect("(exit 3)", want{exit: code(3)})
 				s.expect("echo $?", want{exit: code(0), output: "3"})
@@ -73,7 +75,7 @@ func TestARefusedLineIsNotACompletedCommand(t *testing.T) { // known trouble 0
 	for shell, line := range lines {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, "")
 			r := s.run(line)
 			if r.Status != "rejected" || r.ExitCode != nil {
@@ -120,7 +122,7 @@ func TestTheEndOfASessionIsSaidAtOnceWithItsCode(t *testing.T) { // B19
 }
 
 func TestAnExitThatTheShellRefusesLeavesItAlive(t *testing.T) { // B21
-	need(t, "zsh")
+	testneeds.Program(t, "zsh")
 	s := open(t, "zsh", "")
 	r := s.run("sleep 30 & exit 5")
 	if r.Status != "completed" || !strings.Contains(r.Output, "running jobs") {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"termpilot/testneeds"
 )
 
 // MCP clients that others wrote.
@@ -20,7 +22,7 @@ func python(t *testing.T, module, name string) string {
 		path = "python3"
 	}
 	if err := exec.Command(path, "-c", "import "+module).Run(); err != nil {
-		missing(t, name)
+		testneeds.Missing(t, name)
 	}
 	return path
 }
@@ -30,7 +32,7 @@ func node(t *testing.T) (program, modules string) {
 	t.Helper()
 	program, modules = os.Getenv("TERMPILOT_TEST_NODE"), os.Getenv("TERMPILOT_TEST_NODE_MODULES")
 	if program == "" || modules == "" {
-		missing(t, "node22")
+		testneeds.Missing(t, "node22")
 	}
 	return program, modules
 }

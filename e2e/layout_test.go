@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // opened is what the tools that open a session answer.
@@ -158,7 +160,7 @@ func TestACommandOfANewSessionRunsInTheUsersShellAndLeavesIt(t *testing.T) {
 }
 
 func TestACommandThatCannotBeTypedIsNotTyped(t *testing.T) {
-	need(t, "bash")
+	testneeds.Program(t, "bash")
 	s := open(t, "bash", `echo reading; read answer; echo "[$answer]"`)
 	var o opened
 	s.c.call("create_window", map[string]any{"profile": "bash", "command": "echo typed", "cwd": s.h.dir}, &o)

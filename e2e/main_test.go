@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,27 +38,6 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
-}
-
-// need skips the test when a program is missing, and fails it where
-// TERMPILOT_TEST_REQUIRE lists its name.
-func need(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
-	}
-	missing(t, name)
-	return ""
-}
-
-// missing skips the test, or fails it where the program is required.
-func missing(t testing.TB, name string) {
-	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ","), name) {
-		t.Fatalf("%s is required here and is missing", name)
-	}
-	t.Skipf("%s is missing", name)
 }
 
 // home is a fresh HOME with a host of its own.

@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // Programs inside programs: REPLs, passwords, full screens, shells in shells.
 
 func TestAReplIsWaitedForAndNeverRunInto(t *testing.T) { // B47
-	need(t, "python3")
+	testneeds.Program(t, "python3")
 	everyShell(t, func(t *testing.T, shell string) {
 		s := open(t, shell, "")
 		r := s.expect("python3 -q", want{status: "waiting_input", output: ">>> "})
@@ -28,7 +30,7 @@ func TestAReplIsWaitedForAndNeverRunInto(t *testing.T) { // B47
 }
 
 func TestAPasswordIsKnownByTheTerminalNotByWords(t *testing.T) { // B48
-	need(t, "python3")
+	testneeds.Program(t, "python3")
 	everyShell(t, func(t *testing.T, shell string) {
 		s := open(t, shell, "")
 		r := s.run(`python3 -c "import getpass;p=getpass.getpass('tell: ');print(len(p))"`)
@@ -78,7 +80,7 @@ func TestAShellWithoutMarksInsideAShellIsRefused(t *testing.T) { // B49
 }
 
 func TestAFullScreenProgramIsSaidQuicklyAndLeavesHistoryIntact(t *testing.T) { // B50
-	need(t, "less")
+	testneeds.Program(t, "less")
 	everyShell(t, func(t *testing.T, shell string) {
 		s := open(t, shell, "")
 		s.expect("echo before", want{exit: code(0), output: "before"})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // What is typed arrives as it was meant, or is refused.
@@ -62,7 +64,7 @@ func TestTabsAndHereDocumentsArriveAsTyped(t *testing.T) { // B36
 	for _, shell := range []string{"bash", "zsh"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, "")
 			s.expect("cat <<'EOF' | od -An -c | tr -s ' '\n\tfoo\nEOF\necho second", want{exit: code(0), output: ` \t f o o \n` + "\nsecond"})
 		})
@@ -112,7 +114,7 @@ func TestNothingIsTypedBeforeTheShellIsReady(t *testing.T) { // B39
 	} {
 		t.Run(shell+" asks", func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := open(t, shell, rc)
 			f := s.c.try("run_command", with(s, map[string]any{"command": "echo hello", "timeout_seconds": 5}), nil)
 			if f == nil || f.Code != "session_not_ready" {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termpilot/testneeds"
 )
 
 // shells are those with an integration of ours.
@@ -18,7 +20,7 @@ func everyShell(t *testing.T, f func(t *testing.T, shell string)) {
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			need(t, shell)
+			testneeds.Program(t, shell)
 			f(t, shell)
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"termpilot/testneeds"
 )
 
 // tmux runs tmux on the home's default server.
@@ -27,7 +29,7 @@ func (h home) tmux(t testing.TB, args ...string) string {
 // tmuxHome is a home with a tmux server, as its user started it.
 func tmuxHome(t *testing.T) home {
 	t.Helper()
-	need(t, "tmux")
+	testneeds.Program(t, "tmux")
 	h := newHome(t)
 	h.tmux(t, "new-session", "-d", "-s", "mine", "-x", "80", "-y", "24", "exec cat")
 	t.Cleanup(func() {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"termpilot/testneeds"
 	"termpilot/tunnel/tunneltest"
 )
 
@@ -24,7 +25,7 @@ import (
 func BenchmarkTunnel(b *testing.B) {
 	client := os.Getenv("TERMPILOT_TUNNEL_CLIENT")
 	if client == "" {
-		client = need(b, "tunnel-client")
+		client = testneeds.Program(b, "tunnel-client")
 	}
 	w := newWorld(b, client)
 	w.mustSetup()

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"termpilot/testneeds"
 	"termpilot/tunnel/tunneltest"
 )
 
@@ -38,7 +39,7 @@ func tunnelClients(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("real", func(t *testing.T) {
 		path := os.Getenv("TERMPILOT_TUNNEL_CLIENT")
 		if path == "" {
-			path = need(t, "tunnel-client")
+			path = testneeds.Program(t, "tunnel-client")
 		}
 		test(t, newWorld(t, path))
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 func TestErrexitEndsTheShellAsItWouldWithoutUs(t *testing.T) { // MARK-35
@@ -254,7 +255,7 @@ func TestAShellWithoutOurSecretInsideStaysACommand(t *testing.T) { // MARK-15, M
 		if err := os.WriteFile(path, []byte("PS1='inner$ '\n"+script), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		shellPath(t, "bash")
+		testneeds.Program(t, "bash")
 		n := s.seen()
 		s.send("env TERM_PROGRAM=other bash --rcfile " + path + " -i\r")
 		s.await("the inner prompt", func() bool { return len(s.marks) >= n+3 && s.marks[len(s.marks)-1].Kind == PromptEnd })

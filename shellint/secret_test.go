@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"termpilot/fault"
+	"termpilot/testneeds"
 )
 
 func TestTheSecretIsInNoEnvironmentFileOrList(t *testing.T) { // MARK-31, MARK-32
@@ -166,7 +167,7 @@ func TestTheStartUpFilesAreReadAsByALoginShell(t *testing.T) { // MARK-34
 }
 
 func TestABashThatIsNoLoginShellGetsThemByRcfile(t *testing.T) { // MARK-34
-	path := shellPath(t, "bash")
+	path := testneeds.Program(t, "bash")
 	s := start(t, "bash", setup{files: map[string]string{".bash_profile": "echo profile\n"}, rcfile: true})
 	if p, output := s.run("(exit 3)"); status(p) != 3 || output != "" {
 		t.Errorf("got %d %q", status(p), output)

@@ -16,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 const testNonce = "Zq7canary0123456789"
@@ -54,25 +55,12 @@ type setup struct {
 	plain   bool   // the shell without our script
 }
 
-// shellPath finds a shell, or skips the test; with TERMPILOT_TEST_REQUIRE naming it, fails.
-func shellPath(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if strings.Contains(os.Getenv("TERMPILOT_TEST_REQUIRE"), name) {
-			t.Fatalf("%s is required and not installed", name)
-		}
-		t.Skipf("%s is not installed", name)
-	}
-	return path
-}
-
 // eachShell runs a test in every shell that is installed.
 func eachShell(t *testing.T, test func(t *testing.T, shell string)) {
 	t.Helper()
 	for _, s := range Shells() {
 		t.Run(s.Name, func(t *testing.T) {
-			shellPath(t, s.Name)
+			testneeds.Program(t, s.Name)
 			test(t, s.Name)
 		})
 	}
@@ -108,7 +96,7 @@ func start(t testing.TB, shell string, with setup) *session {
 	default:
 		nonce = with.nonce
 	}
-	path := shellPath(t, shell)
+	path := testneeds.Program(t, shell)
 	env := append([]string{
 		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "USER=tester", "SHELL=" + path,
 	}, with.env...)

@@ -123,9 +123,9 @@ func TestEveryRowOfTheLayoutIsAPackage(t *testing.T) {
 }
 
 // testOnly reports whether the folder's plain files serve tests: terminaltest, tunneltest,
-// e2e, and programs that exist for a test.
+// testneeds, e2e, and programs that exist for a test.
 func testOnly(dir string) bool {
-	return dir == "terminal/terminaltest" || dir == "tunnel/tunneltest" || dir == "e2e" || strings.HasPrefix(dir, "e2e/")
+	return dir == "terminal/terminaltest" || dir == "tunnel/tunneltest" || dir == "testneeds" || dir == "e2e" || strings.HasPrefix(dir, "e2e/")
 }
 
 // outside reports whether path belongs to a module that is neither ours nor Go's.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"termpilot/testneeds"
 )
 
 const exampleSchema = `{"type":"object","properties":{
@@ -81,7 +83,7 @@ func TestQuotedWordsArriveInEveryShell(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		path, err := exec.LookPath(shell)
 		if err != nil {
-			if required(shell) {
+			if testneeds.Required(shell) {
 				t.Errorf("%s is required here and is not installed", shell)
 			}
 			continue

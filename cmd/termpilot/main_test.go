@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"termpilot/testneeds"
 )
 
 // fastExit keeps programs built with the race detector from sleeping for a second at their end.
@@ -52,7 +54,7 @@ func TestScripts(t *testing.T) {
 				return false, fmt.Errorf("unknown condition %q", name)
 			}
 			_, err := exec.LookPath(program)
-			if err != nil && required(program) {
+			if err != nil && testneeds.Required(program) {
 				return false, fmt.Errorf("%s is required here and is not installed", program)
 			}
 			return err == nil, nil
@@ -64,16 +66,6 @@ func TestScripts(t *testing.T) {
 			"mode":    mode,
 		},
 	})
-}
-
-// required reports whether TERMPILOT_TEST_REQUIRE lists the program.
-func required(program string) bool {
-	for name := range strings.SplitSeq(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",") {
-		if name == program {
-			return true
-		}
-	}
-	return false
 }
 
 // exit CODE COMMAND…: runs the command, which must end with that code.
