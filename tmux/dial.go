@@ -46,7 +46,7 @@ func (b *Backend) once(ctx context.Context, program string, args ...string) (str
 	ctx, cancel := context.WithTimeout(ctx, b.o.Deadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = environment(b.o.Env), "/", 100*time.Millisecond
+	cmd.Env, cmd.Dir, cmd.WaitDelay = environment(b.o.Env), "/", time.Second // a busy machine needs some time for the last of what was said
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -130,7 +130,7 @@ func (b *Backend) dial(ctx context.Context, epoch int, start bool) (*link, error
 // launch starts a server with a session that only keeps it alive until the
 // first real one is there. It returns the id of that session.
 func (b *Backend) launch(ctx context.Context, program string) (string, error) {
-	out, err := b.once(ctx, program, "-u", "-S", b.socket, "new-session", "-d", "-P", "-F", "#{session_id}", "sleep", "600")
+	out, err := b.once(ctx, program, "-u", "-S", b.socket, "new-session", "-d", "-P", "-F", "#{session_id}", idle)
 	return strings.TrimSpace(out), err
 }
 

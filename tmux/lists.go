@@ -20,6 +20,7 @@ type listed struct {
 	session, window                        string
 	dead, active, inMode, shared, noInput  bool
 	opened                                 bool // by us, or by another process of ours
+	idle                                   bool // its program is yet to be started, by us or by another process of ours
 	fragile                                bool // its session would be destroyed when nobody is attached
 	activity                               int64
 	tty, name, title, folder, exit, signal string
@@ -30,7 +31,7 @@ type listed struct {
 const paneFormat = "P #{pane_id} #{pane_pid} #{pane_width} #{pane_height} #{session_id} #{window_id} " +
 	"#{pane_dead} #{&&:#{pane_active},#{window_active}} #{pane_in_mode} #{pane_synchronized} #{pane_input_off} " +
 	"#{destroy-unattached} #{exit-unattached} #{session_activity} #{pane_dead_status} #{pane_dead_signal} " +
-	"#{?@termpilot_opened,1,0} #{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:pane_title}"
+	"#{?#{==:#{pane_start_command}," + idle + "},2,#{?@termpilot_opened,1,0}} #{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:pane_title}"
 
 const paneWords = 22
 
@@ -61,7 +62,7 @@ func parsePane(line string) (p listed, ok bool) {
 	p = listed{
 		pane: pane, pid: number(f[2]), columns: number(f[3]), rows: number(f[4]), session: f[5], window: f[6],
 		dead: f[7] == "1", active: f[8] == "1", inMode: f[9] != "0" && f[9] != "", shared: f[10] == "1", noInput: f[11] == "1",
-		fragile: isOn(f[12]) || isOn(f[13]), exit: f[15], signal: f[16], opened: f[17] == "1", tty: f[18], name: f[19], folder: f[20], title: f[21],
+		fragile: isOn(f[12]) || isOn(f[13]), exit: f[15], signal: f[16], opened: f[17] == "1", idle: f[17] == "2", tty: f[18], name: f[19], folder: f[20], title: f[21],
 	}
 	p.activity, _ = strconv.ParseInt(f[14], 10, 64)
 	ok = known && err == nil && len(p.session) > 1 && p.session[0] == '$' && len(p.window) > 1 && p.window[0] == '@'
@@ -157,6 +158,8 @@ func (l *link) take(ctx context.Context, panes []listed, who clients) {
 			if seen.opened {
 				l.clear(seen.pane)
 			}
+			continue
+		case seen.idle && !l.opens(seen.pane): // it gets its process, and so its id, later
 			continue
 		default:
 			p = l.newPane(seen)

@@ -70,6 +70,12 @@ func (l *link) newPane(seen listed) *pane {
 	return p
 }
 
+// opens reports whether we are about to start a program in a pane. l.mu is held.
+func (l *link) opens(number int) bool {
+	_, opens := l.nonceFor[number]
+	return opens
+}
+
 // sink passes the marks of an emulator on to the pane that has it.
 type sink struct{ pane *pane }
 

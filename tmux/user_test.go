@@ -2,8 +2,10 @@ package tmux
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,6 +149,43 @@ func text(rows []terminal.Row) string {
 		}
 	}
 	return b.String()
+}
+
+func TestASessionHasOneIdForAll(t *testing.T) { // TMUX-3
+	s := newServer(t)
+	s.run("new-session", "-d")
+	opener, other := s.backend(), s.backend()
+	stop := make(chan struct{})
+	seen := make(chan map[terminal.ID]bool)
+	go func() {
+		ids := map[terminal.ID]bool{}
+		for {
+			list, err := other.Sessions(context.Background())
+			for _, one := range list {
+				ids[one.ID] = err == nil
+			}
+			select {
+			case <-stop:
+				seen <- ids
+				return
+			default:
+			}
+		}
+	}()
+	want := map[terminal.ID]bool{only(t, opener).ID: true}
+	for range 3 {
+		session, err := opener.Open(ctx(t), terminal.OpenSpec{})
+		must(t, err)
+		want[session.ID] = true
+		until(t, "the other sees it", func() bool {
+			list, err := other.Sessions(ctx(t))
+			return err == nil && len(list) == len(want)
+		})
+	}
+	close(stop)
+	if got := <-seen; !maps.Equal(got, want) {
+		t.Errorf("the other saw %v, opened were %v", got, want)
+	}
 }
 
 func TestAnIdIsOfOneServerProcess(t *testing.T) { // TMUX-3
