@@ -253,6 +253,18 @@ func (g *ground) lists(id string) bool {
 	return slices.ContainsFunc(g.c.sessions(), func(s listed) bool { return s.ID == id })
 }
 
+// listsSoon is lists of a session that another process has opened, which the
+// terminal tells a moment later.
+func (g *ground) listsSoon(id string) bool {
+	g.t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // between looks
+		if g.lists(id) {
+			return true
+		}
+	}
+	return false
+}
+
 // lives reports whether a process has not ended.
 func lives(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
