@@ -79,6 +79,8 @@ func Handler(m *mcp.Server, o HTTP) http.Handler {
 				return
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
+			w, finish := refusable(w, body)
+			defer finish()
 			if hasSession(r, body) {
 				sessions.ServeHTTP(w, r)
 			} else {

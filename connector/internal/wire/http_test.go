@@ -108,6 +108,24 @@ func TestHTTPRefusesABodyOverTheLimit(t *testing.T) { // MCP-53
 	}
 }
 
+func TestARefusedRequestIsAnsweredUnderItsOwnID(t *testing.T) { // MCP-57
+	server := serveHTTP(t, newWorld(t), HTTP{Token: secret, Stateless: true})
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":"a-1","method":"none/such"}`:        `{"error":{"code":-32601,"message":"method not found"},"id":"a-1","jsonrpc":"2.0"}`,
+		`{"jsonrpc":"2.0","id":12345678901234567890,"method":"x"}`: `"id":12345678901234567890`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call"}`:           `"code":-32600`,
+	} {
+		if status, text := post(t, server, "/mcp", body, nil); status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s: got %d %s, want %s", body, status, text, want)
+		}
+	}
+	for _, body := range []string{"", "{", "[]", `{"jsonrpc":"2.0","method":"none/such"}`, `{"jsonrpc":"2.0","id":null,"method":"none/such"}`} {
+		if status, text := post(t, server, "/mcp", body, nil); status != 400 {
+			t.Errorf("%s: got %d %s, want 400", body, status, text)
+		}
+	}
+}
+
 func TestHTTPServesBothEras(t *testing.T) { // MCP-54
 	for name, o := range map[string]HTTP{"sessions": {Token: secret}, "stateless": {Token: secret, Stateless: true}} {
 		t.Run(name, func(t *testing.T) {
