@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,6 +52,7 @@ type world struct {
 	t      testing.TB
 	plane  *tunneltest.ControlPlane
 	client string
+	base   []string // further variables of every command
 	said   []string // all that was printed
 }
 
@@ -68,6 +70,8 @@ func newWorld(t testing.TB, client string) *world {
 // chatgpt runs one of the commands.
 func (w *world) chatgpt(args ...string) (stdout, stderr string, code int) {
 	w.t.Helper()
+	w.extra = append(slices.Clone(w.base), w.extra...)
+	defer func() { w.extra = nil }()
 	out, errs, code := w.termpilot(w.t, append([]string{"chatgpt"}, args...)...)
 	w.said = append(w.said, out, errs)
 	return out, errs, code
@@ -77,7 +81,6 @@ func (w *world) chatgpt(args ...string) (stdout, stderr string, code int) {
 func (w *world) setup(args ...string) (stdout, stderr string, code int) {
 	w.t.Helper()
 	w.extra = []string{"CONTROL_PLANE_API_KEY=" + canary}
-	defer func() { w.extra = nil }()
 	return w.chatgpt(append([]string{"setup", "--tunnel-id", tunnelID, "--tunnel-client", w.client, "--base-url", w.plane.URL()}, args...)...)
 }
 
