@@ -20,6 +20,7 @@ type Pilot interface {
 	SeeOne(ctx context.Context, op string, id terminal.ID) (pilot.Seen, error)
 	Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error)
 	MayChange(op string) error
+	MayOpen(op string) error
 }
 
 // Machine is asked about processes.

@@ -41,7 +41,7 @@ func (a *Agents) take(ctx context.Context, op, sessionID string) (*hands, error)
 	if err := a.pilot.MayChange(op); err != nil {
 		return nil, err
 	}
-	l, err := a.find(op, sessionID)
+	l, err := a.find(ctx, op, sessionID)
 	if err != nil {
 		return nil, err
 	}

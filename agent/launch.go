@@ -56,18 +56,13 @@ type LaunchReceipt struct {
 	SessionID   string `json:"session_id"`
 	LaunchID    string `json:"launch_id"`
 	Provider    string `json:"provider"`
-	ChatID      string `json:"chat_id" jsonschema:"empty until the agent has told it"`
+	ChatID      string `json:"chat_id"`
 	Version     string `json:"version"`
-	Model       string `json:"model" jsonschema:"that was asked for; empty is the agent's default"`
-	Effort      string `json:"effort"`
-	Cwd         string `json:"cwd"`
-	Login       string `json:"login" jsonschema:"yes, no or unknown"`
-	WriteScope  string `json:"write_scope" jsonschema:"what was asked for, and how far it is enforced"`
-	Depth       int    `json:"depth" jsonschema:"agents above it, and itself"`
-	State       string `json:"state" jsonschema:"ready, busy, dialog (it asks something first), starting or ended"`
-	Reason      string `json:"reason" jsonschema:"why it is not ready, or the prompt was not sent"`
-	TurnID      string `json:"turn_id" jsonschema:"of prompt; empty when it was not sent"`
-	Residue     *bool  `json:"submit_residue" jsonschema:"text was left in the composer; null when not known or nothing was sent"`
+	WriteScope  string `json:"write_scope"`
+	State       string `json:"state"`
+	Reason      string `json:"reason"`
+	TurnID      string `json:"turn_id" jsonschema:"empty: no prompt was sent"`
+	Residue     *bool  `json:"submit_residue" jsonschema:"null: not known"`
 	Cursor      string `json:"event_cursor"`
 	WaitCommand string `json:"wait_command"`
 	Resume      Resume `json:"resume"`
@@ -78,8 +73,12 @@ type LaunchReceipt struct {
 // Everything that can be known beforehand is looked at before a session exists.
 func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, error) {
 	const op = "launch"
-	if err := a.pilot.MayChange(op); err != nil {
-		return LaunchReceipt{}, err
+	may := a.pilot.MayOpen(op)
+	if r.SessionID != "" {
+		may = a.free(ctx, r.SessionID)
+	}
+	if may != nil {
+		return LaunchReceipt{}, may
 	}
 	l, f, err := a.plan(ctx, r)
 	if err != nil {
@@ -90,11 +89,6 @@ func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, er
 			return LaunchReceipt{}, refused(op, old.Session, fault.OperationTaken, "this operation_id was used for another launch", "pass another operation_id")
 		}
 		return a.launchReceipt(ctx, old, facts{version: old.Version, login: loginUnknown, why: "launched before"}, "", nil)
-	}
-	if r.SessionID != "" {
-		if err := a.free(ctx, r.SessionID); err != nil {
-			return LaunchReceipt{}, err
-		}
 	}
 	v := vendorOf(l.Provider)
 	if err := a.save(l); err != nil {
@@ -257,8 +251,11 @@ func (a *Agents) launched(operation string) (Launch, bool) {
 	return all[i], true
 }
 
-// free refuses a session in which an agent of ours still runs.
+// free refuses a session at whose prompt nothing can be typed.
 func (a *Agents) free(ctx context.Context, sessionID string) error {
+	if err := a.pilot.MayChange("launch"); err != nil {
+		return err
+	}
 	seen, err := a.pilot.SeeOne(ctx, "launch", terminal.ID(sessionID))
 	switch {
 	case err != nil:

@@ -8,9 +8,17 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/term"
 )
 
-var acrossScreen = strings.Repeat("─", 120)
+// acrossScreen is a line as wide as the screen.
+func acrossScreen() string {
+	width, _, err := term.GetSize(0)
+	if err != nil {
+		width = 80
+	}
+	return strings.Repeat("─", width)
+}
 
 // playClaude: the main screen, hooks of --settings, sessions/PID.json.
 type playClaude struct{}
@@ -28,7 +36,7 @@ func (*playClaude) finish(s *standIn) {
 func (*playClaude) draw(s *standIn) ([]string, int, int) {
 	rows := append([]string{"Claude Code stand-in", ""}, s.said...)
 	if s.shown != nil {
-		rows = append(rows, "", acrossScreen)
+		rows = append(rows, "", acrossScreen())
 		rows = append(rows, numberedRows(s.shown, " ❯")...)
 		return rows, len(rows) - 1, 0
 	}
@@ -36,9 +44,9 @@ func (*playClaude) draw(s *standIn) ([]string, int, int) {
 		rows = append(rows, "· "+s.busyFor+"… (1s)")
 	}
 	inside, row, column := s.composer("❯\u00a0", "  ")
-	rows = append(rows, "", acrossScreen)
+	rows = append(rows, "", acrossScreen())
 	at := len(rows)
-	rows = append(append(rows, inside...), acrossScreen)
+	rows = append(append(rows, inside...), acrossScreen())
 	if s.busyFor != "" {
 		rows = append(rows, "  esc to interrupt")
 	} else {

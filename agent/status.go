@@ -59,7 +59,7 @@ func (a *Agents) Result(ctx context.Context, r ResultRequest) (TurnReceipt, erro
 // recall reads the records, adds what the vendor and the system tell now, and
 // words the turn that is asked for.
 func (a *Agents) recall(ctx context.Context, op, sessionID, operation string, add func(*turn, *TurnReceipt) error) (TurnReceipt, error) {
-	l, err := a.find(op, sessionID)
+	l, err := a.find(ctx, op, sessionID)
 	if err != nil {
 		return TurnReceipt{}, err
 	}
@@ -114,7 +114,7 @@ func (a *Agents) receipt(ctx context.Context, s *story, t *turn) TurnReceipt {
 	}
 	from := s.last
 	if t != nil {
-		r.TurnID, r.OperationID, r.Accepted, r.Residue = t.id, t.operation, t.accepted, t.residue
+		r.TurnID, r.OperationID, r.Residue = t.id, t.operation, t.residue
 		r.Outcome, r.Reason = t.state()
 		r.TextChars = utf8.RuneCountInString(t.text)
 		from = t.from
@@ -224,7 +224,7 @@ func (a *Agents) launchReceipt(ctx context.Context, l Launch, f facts, reason st
 	}
 	r := LaunchReceipt{
 		Schema: launchSchema, SessionID: l.Session, LaunchID: l.ID, Provider: l.Provider, ChatID: s.chat, Version: l.Version,
-		Model: l.Model, Effort: l.Effort, Cwd: l.Cwd, Login: f.login, Depth: l.Lineage.Depth, Reason: reason, Resume: resumeOf(s),
+		Reason: reason, Resume: resumeOf(s),
 		Cursor: cursorOf(l, s.last), WaitCommand: a.waitCommand(l, s.last),
 	}
 	if l.WriteScope == readOnlyScope {

@@ -16,6 +16,7 @@ import (
 	"termpilot/fault"
 	"termpilot/journal"
 	"termpilot/private"
+	"termpilot/terminal"
 )
 
 // Launch is what is written down before an agent is started.
@@ -152,8 +153,13 @@ func (a *Agents) forgotten(id string) bool {
 	return err == nil
 }
 
-// find returns the newest launch in a session.
-func (a *Agents) find(op, session string) (Launch, error) {
+// find returns the newest launch in a session, also in one that has ended. A
+// session that this server may not touch is refused as everywhere.
+func (a *Agents) find(ctx context.Context, op, session string) (Launch, error) {
+	_, unseen := a.pilot.SeeOne(ctx, op, terminal.ID(session))
+	if errors.Is(unseen, fault.NotAllowed) || errors.Is(unseen, fault.InvalidArgument) {
+		return Launch{}, unseen
+	}
 	all, err := a.launches()
 	if err != nil {
 		return Launch{}, err
@@ -162,6 +168,9 @@ func (a *Agents) find(op, session string) (Launch, error) {
 		if l.Session == session {
 			return l, nil
 		}
+	}
+	if unseen != nil {
+		return Launch{}, unseen
 	}
 	return Launch{}, refused(op, session, fault.AgentNotFound, "termpilot launched no agent in this session", "launch one, with claude_agent for example")
 }

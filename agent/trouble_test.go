@@ -107,7 +107,7 @@ func TestAnEnterThatMakesANewlineLeavesResidueAndIsNotRepeatedBlindly(t *testing
 	w := newWorld(t)
 	r := w.launch("claude", "stuck", "")
 	got := w.send(r.SessionID, "stays here")
-	if got.Residue == nil || !*got.Residue || got.Outcome != Unknown || got.Accepted {
+	if got.Residue == nil || !*got.Residue || got.Outcome != Unknown {
 		t.Errorf("%+v", got)
 	}
 	_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "another"})

@@ -57,7 +57,7 @@ func TestWhatAPasteCannotCarryIsRefused(t *testing.T) { // TURN-3
 		w.refuses(err, want)
 	}
 	_, err := w.agents.Send(t.Context(), SendRequest{SessionID: "nobody", Text: "x"})
-	w.refuses(err, fault.AgentNotFound)
+	w.refuses(err, fault.SessionNotFound)
 	w.ends(r.SessionID, "x", Done)
 	w.wantNoted("prompt", "x")
 }

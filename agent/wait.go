@@ -59,7 +59,7 @@ func (w Waited) Over() bool { return w.Outcome != Pending && w.Outcome != Unknow
 // or the time is over. It changes nothing in any session; any number may wait
 // for the same, and go on waiting when the server that launched it is gone.
 func (a *Agents) Wait(ctx context.Context, r WaitRequest) (WaitReceipt, error) {
-	waiters, err := a.waiters(r)
+	waiters, err := a.waiters(ctx, r)
 	if err != nil {
 		return WaitReceipt{}, err
 	}
@@ -98,7 +98,7 @@ func (a *Agents) Wait(ctx context.Context, r WaitRequest) (WaitReceipt, error) {
 	return receipt, nil
 }
 
-func (a *Agents) waiters(r WaitRequest) ([]*waiter, error) {
+func (a *Agents) waiters(ctx context.Context, r WaitRequest) ([]*waiter, error) {
 	switch n := len(r.Sessions); {
 	case n == 0 || n > MaxWaited:
 		return nil, refused("wait", "", fault.InvalidArgument, "between 1 and 32 sessions can be waited for", "pass session ids of agents")
@@ -107,7 +107,7 @@ func (a *Agents) waiters(r WaitRequest) ([]*waiter, error) {
 	}
 	var list []*waiter
 	for i, id := range r.Sessions {
-		l, err := a.find("wait", id)
+		l, err := a.find(ctx, "wait", id)
 		if err != nil {
 			return nil, err
 		}

@@ -86,17 +86,13 @@ func newWorld(t *testing.T) *world {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- host.Serve(ctx, host.Options{Env: os.Environ()}) }()
-	w.host = iterm.New(iterm.Options{Name: "host", Dial: host.Dial})
-	w.pilot = w.newPilot()
-	w.agents = w.newAgents(self)
 	t.Cleanup(func() {
-		w.pilot.Close()
-		w.host.Disconnect()
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error("host:", err)
 		}
 	})
+	w.connect(t)
 	w.until("the host answers", func() bool {
 		_, err := w.host.Sessions(t.Context())
 		return err == nil
@@ -104,16 +100,22 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) newPilot() *pilot.Pilot {
-	p, err := pilot.New(pilot.Options{Backends: []terminal.Backend{w.host}, Dir: filepath.Join(w.home, "tp", "runs")})
+// connect makes a client of the host with all that drives it.
+func (w *world) connect(t *testing.T) {
+	t.Helper()
+	self, err := os.Executable()
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return p
-}
-
-func (w *world) newAgents(self string) *Agents {
-	return New(Options{Pilot: w.pilot, Dir: filepath.Join(w.home, "tp", "agents"), Self: self})
+	w.host = iterm.New(iterm.Options{Name: "host", Dial: host.Dial})
+	if w.pilot, err = pilot.New(pilot.Options{Backends: []terminal.Backend{w.host}, Dir: filepath.Join(w.home, "tp", "runs")}); err != nil {
+		t.Fatal(err)
+	}
+	w.agents = New(Options{Pilot: w.pilot, Dir: filepath.Join(w.home, "tp", "agents"), Self: self})
+	t.Cleanup(func() {
+		w.pilot.Close()
+		w.host.Disconnect()
+	})
 }
 
 // until waits for what must come true: it is asked anew until then.

@@ -32,14 +32,8 @@ const (
 // read-only or has an allowlist; NameTaken before anything is opened.
 func (p *Pilot) Open(ctx context.Context, req OpenRequest) (Opened, error) {
 	const op = "open"
-	if err := p.refuseWhenReadOnly(op, ""); err != nil {
+	if err := p.MayOpen(op); err != nil {
 		return Opened{}, err
-	}
-	if len(p.allow) > 0 {
-		return Opened{}, &fault.Error{
-			Op: op, Code: fault.NotAllowed, Detail: "this server is limited to sessions that exist",
-			Hint: "use a session that list_sessions shows",
-		}
 	}
 	if err := p.checkOpen(&req); err != nil {
 		return Opened{}, err

@@ -75,6 +75,18 @@ func (p *Pilot) Listed(ctx context.Context, on terminal.Backend) (ids map[termin
 // MayChange refuses with NotAllowed when this server only reads.
 func (p *Pilot) MayChange(op string) error { return p.refuseWhenReadOnly(op, "") }
 
+// MayOpen refuses with NotAllowed when this server opens nothing: it only reads, or
+// is limited to sessions that exist.
+func (p *Pilot) MayOpen(op string) error {
+	if err := p.refuseWhenReadOnly(op, ""); err != nil || len(p.allow) == 0 {
+		return err
+	}
+	return &fault.Error{
+		Op: op, Code: fault.NotAllowed, Detail: "this server is limited to sessions that exist",
+		Hint: "use a session that list_sessions shows",
+	}
+}
+
 // Hold keeps all others, in every process with the same home, from typing into a
 // session until release is called. Busy when somebody types for longer than patience.
 func (p *Pilot) Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error) {

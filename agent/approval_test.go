@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"termpilot/fault"
+)
+
+// asks gives a prompt that ends in a question, and returns that.
+func (w *world) asks(session, prompt string) Approval {
+	w.t.Helper()
+	sent := w.send(session, prompt)
+	if got := w.wait(session, sent.Cursor); got.Outcome != Waiting {
+		w.t.Fatalf("%+v\n%s", got, w.screen(session))
+	}
+	var asked Approval
+	w.until("the question shows", func() bool {
+		var err error
+		asked, err = w.agents.Ask(w.t.Context(), session)
+		return err == nil && asked.Asks && asked.Kind == "permission"
+	})
+	return asked
+}
+
+func TestAPermissionIsAnsweredOnceByWhatItsRowSays(t *testing.T) { // APPROVE-1, APPROVE-2, FOLLOW-9
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		asked := w.asks(r.SessionID, "RUN:curl x\nSAY:allowed")
+		if !strings.Contains(strings.Join(asked.Question, "\n"), "curl x") {
+			t.Errorf("question %q", asked.Question)
+		}
+		_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "not into the question"})
+		w.refuses(err, fault.AgentWaiting)
+		got, err := w.agents.Answer(t.Context(), r.SessionID, asked.Digest, true)
+		if err != nil || got.Answered != "yes" || got.Asks {
+			t.Fatalf("%+v %v", got, err)
+		}
+		if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+			t.Fatalf("%+v", got)
+		}
+		asked = w.asks(r.SessionID, "RUN:curl y")
+		if _, err := w.agents.Answer(t.Context(), r.SessionID, asked.Digest, false); err != nil {
+			t.Fatal(err)
+		}
+		s, err := w.agents.Status(t.Context(), r.SessionID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.wait(r.SessionID, s.Cursor); got.Outcome != Interrupted {
+			t.Errorf("%+v", got)
+		}
+		chosen := w.noted("chosen")
+		if len(chosen) != 2 || classOf(chosen[0]) != "once" || classOf(chosen[1]) != "no" {
+			t.Errorf("chosen %q", chosen)
+		}
+	})
+}
+
+func TestAQuestionThatChangedIsNotAnswered(t *testing.T) { // APPROVE-3
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		asked := w.asks(r.SessionID, "RUN:curl x\nSWAP:300")
+		w.until("another question shows", func() bool { return strings.Contains(w.screen(r.SessionID), "rm -r everything") })
+		_, err := w.agents.Answer(t.Context(), r.SessionID, asked.Digest, true)
+		w.refuses(err, fault.Stale)
+		w.wantNoted("answer")
+		now, err := w.agents.Ask(t.Context(), r.SessionID)
+		if err != nil || now.Digest == asked.Digest {
+			t.Fatalf("%+v %v", now, err)
+		}
+		if _, err := w.agents.Answer(t.Context(), r.SessionID, now.Digest, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAQuotedQuestionIsNone(t *testing.T) { // APPROVE-4
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		w.ends(r.SessionID, "QUOTE", Done)
+		asked, err := w.agents.Ask(t.Context(), r.SessionID)
+		if err != nil || asked.Asks {
+			t.Errorf("%+v %v\n%s", asked, err, w.screen(r.SessionID))
+		}
+		_, err = w.agents.Answer(t.Context(), r.SessionID, "x", true)
+		w.refuses(err, fault.Stale)
+		w.ends(r.SessionID, "next", Done)
+		w.wantNoted("answer")
+	})
+}
+
+func TestRowsAreChosenByWhatTheySay(t *testing.T) { // APPROVE-2
+	for label, want := range map[string]string{
+		"Yes": "once", "Yes, proceed (y)": "once", "Yes, proceed": "once", "No": "no", "No, reject (type to add feedback)": "no",
+		"No, and tell Codex what to do differently (esc)":             "no",
+		"Yes, and don’t ask again for: curl *":                        "always",
+		"Yes, and don't ask again for anything (always-approve mode)": "always",
+		"Always allow: curl -s":                                       "always",
+		"Never allow: curl -s":                                        "always",
+		"Yes, allow all edits during this session (shift+tab)":        "always",
+		"Yes, I trust this folder":                                    "always",
+		"Yes, and use auto mode":                                      "other",
+		"No, exit":                                                    "other",
+		"Nothing":                                                     "other", "Install now": "other", "Yesterday": "other",
+	} {
+		if got := classOf(label); got != want {
+			t.Errorf("%q is %s, want %s", label, got, want)
+		}
+	}
+}
+
+func TestAModelIsChangedForTheSessionAlone(t *testing.T) { // CONFIGURE-1, CONFIGURE-2, CONFIGURE-3
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		configure := func(model, effort string) (Configured, error) {
+			return w.agents.Configure(t.Context(), r.SessionID, model, effort)
+		}
+		if preset == "grok" {
+			_, err := configure("Small", "")
+			w.refuses(err, fault.Unsupported)
+			w.wantNoted("menu")
+			return
+		}
+		_, err := configure("nonsense", "")
+		w.refuses(err, fault.ModelUnknown)
+		for model, want := range map[string]fault.Code{"": fault.InvalidArgument, "a b": fault.ModelUnknown, "x\ry": fault.ModelUnknown} {
+			_, err := configure(model, "")
+			w.refuses(err, want)
+		}
+		effort := "high"
+		if preset == "claude" {
+			_, err = configure("", "high")
+			w.refuses(err, fault.Unsupported)
+			effort = ""
+		} else {
+			_, err = configure("Small", "nonsense")
+			w.refuses(err, fault.ModelUnknown)
+		}
+		got, err := configure("Small", effort)
+		if err != nil || !strings.Contains(got.Shows, "Small") || !strings.Contains(got.Shows, "this session only") {
+			t.Fatalf("%+v %v\n%s", got, err, w.screen(r.SessionID))
+		}
+		w.ends(r.SessionID, "no menu is open", Done)
+		w.wantNoted("persisted")
+		w.wantNoted("prompt", "no menu is open")
+	})
+}

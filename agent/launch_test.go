@@ -1,0 +1,264 @@
+package agent
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/closing"
+	"termpilot/fault"
+	"termpilot/pilot"
+)
+
+func TestWhatCannotBeLaunchedIsRefusedBeforeASessionIs(t *testing.T) { // LAUNCH-6
+	w := newWorld(t)
+	file := filepath.Join(w.home, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]struct {
+		change  func(*LaunchRequest)
+		standin string
+		want    fault.Code
+	}{
+		"no such agent":     {func(r *LaunchRequest) { r.Preset = "eliza" }, "", fault.InvalidArgument},
+		"a missing folder":  {func(r *LaunchRequest) { r.Cwd = filepath.Join(w.home, "none") }, "", fault.InvalidArgument},
+		"a relative folder": {func(r *LaunchRequest) { r.Cwd = "." }, "", fault.InvalidArgument},
+		"a file as folder":  {func(r *LaunchRequest) { r.Cwd = file }, "", fault.InvalidArgument},
+		"a blank prompt":    {func(r *LaunchRequest) { r.Prompt = " \n" }, "", fault.InvalidArgument},
+		"a huge prompt":     {func(r *LaunchRequest) { r.Prompt = strings.Repeat("x", 40<<10) }, "", fault.TooLarge},
+		"an odd model":      {func(r *LaunchRequest) { r.Model = "--yolo" }, "", fault.ModelUnknown},
+		"an unknown effort": {func(r *LaunchRequest) { r.Effort = "extreme" }, "", fault.InvalidArgument},
+		"an odd scope":      {func(r *LaunchRequest) { r.WriteScope = "src" }, "", fault.InvalidArgument},
+		"an odd variable":   {func(r *LaunchRequest) { r.Env = map[string]string{"A=B": ""} }, "", fault.InvalidArgument},
+		"our own variable":  {func(r *LaunchRequest) { r.Env = map[string]string{launchVariable: "x"} }, "", fault.InvalidArgument},
+		"no such session":   {func(r *LaunchRequest) { r.SessionID, r.Env = "nobody", nil }, "", fault.SessionNotFound},
+		"nobody logged in":  {nil, "loggedout", fault.NotLoggedIn},
+		"grok's model":      {func(r *LaunchRequest) { r.Preset, r.Model = "grok", "grok-9" }, "", fault.ModelUnknown},
+		"composer without":  {func(r *LaunchRequest) { r.Preset = "composer" }, "", fault.ModelUnknown},
+		"a missing program": {func(r *LaunchRequest) { r.Env = map[string]string{"PATH": "/nowhere"} }, "", fault.AgentMissing},
+		"a named program":   {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "/none"} }, "", fault.AgentMissing},
+		"a broken program":  {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "/bin/false"} }, "", fault.AgentMissing},
+	} {
+		request := w.request("claude", one.standin, "")
+		if one.change != nil {
+			one.change(&request)
+		}
+		_, err := w.agents.Launch(t.Context(), request)
+		if fault.CodeOf(err) != one.want {
+			t.Errorf("%s: %v, want %s", name, err, one.want)
+		}
+	}
+	if all, err := w.host.Sessions(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("sessions %v %v", all, err)
+	}
+	if all, _ := w.agents.launches(); len(all) != 0 {
+		t.Errorf("launches %v", all)
+	}
+}
+
+func TestTheComposerPresetIsGrokWithItsModel(t *testing.T) { // LAUNCH-7
+	w := newWorld(t)
+	r := w.launch("composer", "composer", "")
+	if argv := w.noted("argv"); len(argv) != 1 || !strings.Contains(argv[0], "-m\ngrok-composer-2.5-fast") || r.Provider != "grok" {
+		t.Errorf("%q %+v", argv, r)
+	}
+}
+
+func TestAReadOnlyAgentIsHeldToItAsFarAsItsVendorCan(t *testing.T) { // LAUNCH-8
+	every(t, func(t *testing.T, w *world, preset string) {
+		request := w.request(preset, "", "")
+		request.WriteScope = "read_only"
+		r, err := w.agents.Launch(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"claude": "--disallowedTools\nBash,Write", "codex": "-s\nread-only\n-a\nnever", "grok": "--sandbox\nread-only"}[preset]
+		if argv := w.noted("argv"); !strings.Contains(argv[0], want) || !strings.Contains(r.WriteScope, vendorOf(preset).readOnly) {
+			t.Errorf("%q %q", argv, r.WriteScope)
+		}
+	})
+}
+
+func TestALaunchOfOneOperationIsDoneOnce(t *testing.T) { // LAUNCH-9
+	w := newWorld(t)
+	request := w.request("claude", "", "hello")
+	request.OperationID = "op"
+	first, err := w.agents.Launch(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := w.agents.Launch(t.Context(), request)
+	if err != nil || again.SessionID != first.SessionID || again.LaunchID != first.LaunchID {
+		t.Errorf("%+v %v", again, err)
+	}
+	request.Prompt = "something else"
+	_, err = w.agents.Launch(t.Context(), request)
+	w.refuses(err, fault.OperationTaken)
+	if n := len(w.noted("argv")); n != 1 {
+		t.Errorf("launched %d times", n)
+	}
+}
+
+func TestAgentsAreNotStackedWithoutEnd(t *testing.T) { // LAUNCH-4
+	w := newWorld(t)
+	env := map[string]string{}
+	getenv := func(name string) string {
+		if value, ok := env[name]; ok {
+			return value
+		}
+		return os.Getenv(name)
+	}
+	a := New(Options{Pilot: w.pilot, Dir: w.agents.dir, Self: w.agents.self, Getenv: getenv})
+	parent := w.launch("claude", "", "")
+	env[launchVariable], env[depthVariable], env[delegationVariable] = parent.LaunchID, "1", "yes"
+	if l, err := a.next(true); err != nil || l.Depth != 2 || l.Role != "subagent" || l.Parent != parent.SessionID || !l.Delegation {
+		t.Errorf("%+v %v", l, err)
+	}
+	env[depthVariable] = "2"
+	if l, err := a.next(true); err != nil || l.Depth != 3 || l.Delegation {
+		t.Errorf("%+v %v", l, err)
+	}
+	for depth, allowed := range map[string]string{"3": "yes", "1": "no", "x": "yes", "0": "yes"} {
+		env[depthVariable], env[delegationVariable] = depth, allowed
+		_, err := a.Launch(t.Context(), w.request("claude", "", ""))
+		w.refuses(err, fault.NotAllowed)
+	}
+}
+
+func TestAnAgentIsLaunchedAtThePromptOfASession(t *testing.T) { // LAUNCH-10
+	every(t, func(t *testing.T, w *world, preset string) {
+		opened, err := w.pilot.Open(t.Context(), pilot.OpenRequest{Cwd: w.home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := w.request(preset, "", "SAY:inside")
+		request.SessionID, request.Env = opened.SessionID, nil
+		r, err := w.agents.Launch(t.Context(), request)
+		if err != nil || r.SessionID != opened.SessionID {
+			t.Fatalf("%+v %v", r, err)
+		}
+		if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+			t.Fatalf("%+v", got)
+		}
+		_, err = w.agents.Launch(t.Context(), request)
+		w.refuses(err, fault.NotReady)
+		w.keys(r.SessionID, "/quit")
+		w.keys(r.SessionID, "\r")
+		w.until("the prompt is back", func() bool {
+			now, err := w.pilot.Sessions(t.Context(), "")
+			return err == nil && now.Sessions[0].Readiness.State == pilot.Ready
+		})
+		if got := w.wait(r.SessionID, ""); got.Outcome != Done {
+			t.Errorf("%+v", got)
+		}
+		again, err := w.agents.Launch(t.Context(), request) // another one, where the first has ended
+		if err != nil || again.LaunchID == r.LaunchID {
+			t.Fatalf("%+v %v", again, err)
+		}
+		if got := w.wait(again.SessionID, again.Cursor); got.Outcome != Done {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestClosingIsToldOfTheChatsThatWereLaunched(t *testing.T) { // LAUNCH-11
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	running, _ := readProcess(w.agents.folder(r.LaunchID))
+	var chats []closing.Chat
+	w.until("the agent said which process it is", func() bool {
+		chats = w.agents.Launched(r.SessionID)
+		return len(chats) > 0
+	})
+	if chats[0].CLI != "claude" || chats[0].PID != running.PID || chats[0].ChatID != r.ChatID {
+		t.Errorf("%+v", chats)
+	}
+	if got := w.agents.Launched("another"); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// hookOf runs the hook as a program, as a vendor does.
+func (w *world) hookOf(vendor, payload string, env ...string) (took time.Duration, err error) {
+	cmd := exec.CommandContext(w.t.Context(), w.agents.self, "hook", vendor)
+	cmd.Stdin = strings.NewReader(payload)
+	cmd.Env = append(os.Environ(), env...)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if len(out) > 0 {
+		w.t.Errorf("the hook said %q", out)
+	}
+	return time.Since(began), err
+}
+
+func TestAHookHarmsNoVendorWhateverItGets(t *testing.T) { // HOOK-1, HOOK-2
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	folder := w.agents.folder(r.LaunchID)
+	events := filepath.Join(folder, "events.000001.jsonl")
+	before, err := os.ReadFile(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := `{"hook_event_name":"Stop","session_id":"` + r.ChatID + `","prompt_id":"p","last_assistant_message":"x"}`
+	ours := []string{folderVariable + "=" + folder, launchVariable + "=" + r.LaunchID}
+	for name, one := range map[string]struct {
+		vendor, payload string
+		env             []string
+	}{
+		"no launch":               {"claude", stop, nil},
+		"no JSON":                 {"claude", "{", ours},
+		"nothing":                 {"claude", "", ours},
+		"no object":               {"claude", "[1]", ours},
+		"odd types":               {"claude", `{"hook_event_name":7,"session_id":{}}`, ours},
+		"an unknown event":        {"claude", `{"hook_event_name":"MessageDisplay"}`, ours},
+		"another vendor":          {"grok", `{"hookEventName":"stop","sessionId":"x","lastAssistantMessage":"y"}`, ours},
+		"no vendor":               {"eliza", stop, ours},
+		"a folder elsewhere":      {"claude", stop, []string{folderVariable + "=/tmp", launchVariable + "=" + r.LaunchID}},
+		"a launch that never was": {"claude", stop, []string{folderVariable + "=" + w.agents.folder("l-0000000000000000"), launchVariable + "=l-0000000000000000"}},
+		"two launches":            {"claude", stop, []string{folderVariable + "=" + folder, launchVariable + "=l-0000000000000000"}},
+		"too much":                {"claude", `{"hook_event_name":"Stop","last_assistant_message":"` + strings.Repeat("x", 9<<20) + `"}`, ours},
+	} {
+		if _, err := w.hookOf(one.vendor, one.payload, one.env...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	after, err := os.ReadFile(events)
+	if err != nil || len(after) != len(before) {
+		t.Errorf("something was written down: %s", after[len(before):])
+	}
+	if _, err := w.hookOf("claude", stop, ours...); err != nil {
+		t.Error(err)
+	}
+	if after, _ = os.ReadFile(events); len(after) == len(before) {
+		t.Error("what is right was not written down")
+	}
+}
+
+func TestAnAgentThatAnAgentRunsByItselfIsNotTakenForIt(t *testing.T) { // HOOK-3
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	running, _ := readProcess(w.agents.folder(r.LaunchID))
+	if own, _ := ofLaunch(&claude, w.agents.folder(r.LaunchID)); !own {
+		t.Error("a hook below no agent is not let in: its chat decides")
+	}
+	e, ok := claudeHook([]byte(`{"hook_event_name":"Stop","session_id":"11111111-0000-0000-0000-000000000000","prompt_id":"q","last_assistant_message":"of the inner one"}`))
+	if !ok {
+		t.Fatal("not read")
+	}
+	sent := w.send(r.SessionID, "SLOW:1000\nSAY:of the outer one")
+	if err := record(t.Context(), w.agents.folder(r.LaunchID), false, e); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Done {
+		t.Fatalf("%+v", got)
+	}
+	if got := w.result(r.SessionID); got != "of the outer one" {
+		t.Errorf("answer %q of process %s", got, strconv.Itoa(running.PID))
+	}
+}

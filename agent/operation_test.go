@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"termpilot/fault"
+)
+
+func TestAnOperationIsSentAtMostOnce(t *testing.T) { // TURN-8
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	send := func(id, text string) (TurnReceipt, error) {
+		return w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: text, OperationID: id})
+	}
+	first, err := send("op 1", "SAY:one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.wait(r.SessionID, first.Cursor); got.Outcome != Done || got.OperationID != "op 1" {
+		t.Fatalf("%+v", got)
+	}
+	again, err := send("op 1", "SAY:one")
+	if err != nil || again.TurnID != first.TurnID || again.Outcome != Done {
+		t.Errorf("%+v %v", again, err)
+	}
+	_, err = send("op 1", "SAY:other")
+	w.refuses(err, fault.OperationTaken)
+	second, err := send("op 2", "SAY:two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wait(r.SessionID, second.Cursor)
+	for id, want := range map[string]string{"op 1": "one", "op 2": "two"} { // every result is kept
+		got, err := w.agents.Result(t.Context(), ResultRequest{SessionID: r.SessionID, OperationID: id})
+		if err != nil || got.Text != want {
+			t.Errorf("%s: %q %v", id, got.Text, err)
+		}
+	}
+	_, err = w.agents.Recover(t.Context(), r.SessionID, "op 3")
+	w.refuses(err, fault.OperationNotFound)
+	_, err = w.agents.Recover(t.Context(), r.SessionID, "")
+	w.refuses(err, fault.InvalidArgument)
+	w.keys(r.SessionID, "/exit")
+	w.keys(r.SessionID, "\r")
+	w.until("the agent has ended", func() bool {
+		s, err := w.agents.Status(t.Context(), r.SessionID, "")
+		return err == nil && s.State == "ended"
+	})
+	again, err = send("op 1", "SAY:one") // it cannot be typed to any more, and what is known is told
+	if err != nil || again.Outcome != Done {
+		t.Errorf("%+v %v", again, err)
+	}
+	w.wantNoted("prompt", "SAY:one", "SAY:two")
+}
+
+func TestOneOperationFromManyAtOnceIsTypedOnce(t *testing.T) { // TURN-8
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { // some are told that another types: none types twice
+			_, _ = w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "SLOW:300", OperationID: "x"})
+		})
+	}
+	all.Wait()
+	if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+		t.Fatalf("%+v", got)
+	}
+	w.wantNoted("prompt", "SLOW:300")
+}
+
+// TestSenderThatDies is no test of its own: it is the process that the next one kills.
+func TestSenderThatDies(t *testing.T) {
+	session := os.Getenv("SENDER_SESSION")
+	if session == "" {
+		t.Skip("runs for TestWhatBecameOfATurnIsKnownAfterItsSenderWasKilled")
+	}
+	w := &world{t: t, home: os.Getenv("HOME")}
+	w.connect(t)
+	_, _ = w.agents.Send(t.Context(), SendRequest{SessionID: session, Text: "SLOW:500\nSAY:survived", OperationID: "op"})
+}
+
+func TestWhatBecameOfATurnIsKnownAfterItsSenderWasKilled(t *testing.T) { // TURN-9
+	for _, stage := range []string{"begun", "entered", "prompted"} {
+		t.Run(stage, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.launch("claude", "", "")
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sender := exec.CommandContext(t.Context(), self, "-test.run=^TestSenderThatDies$")
+			sender.Env = append(os.Environ(), "SENDER_SESSION="+r.SessionID)
+			if err := sender.Start(); err != nil {
+				t.Fatal(err)
+			}
+			events := filepath.Join(w.agents.folder(r.LaunchID), "events.000001.jsonl")
+			w.until("the sender is that far", func() bool {
+				data, _ := os.ReadFile(events)
+				return strings.Contains(string(data), `"kind":"`+stage+`"`)
+			})
+			_ = sender.Process.Signal(syscall.SIGKILL)
+			_ = sender.Wait()
+
+			got, err := w.agents.Recover(t.Context(), r.SessionID, "op")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if typed := len(w.noted("prompt")); typed == 0 && got.Outcome != Unknown && got.Outcome != Pending {
+				t.Errorf("it was not typed, and the outcome is %s", got.Outcome)
+			}
+			again, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "SLOW:500\nSAY:survived", OperationID: "op"})
+			if err != nil || again.TurnID != got.TurnID {
+				t.Errorf("sent again: %+v %v", again, err)
+			}
+			if stage == "prompted" {
+				if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+					t.Errorf("%+v", got)
+				}
+				if got := w.result(r.SessionID); got != "survived" {
+					t.Errorf("answer %q", got)
+				}
+			}
+			if n := len(w.noted("prompt")); n > 1 {
+				t.Errorf("typed %d times", n)
+			}
+		})
+	}
+}
+
+func TestALongAnswerComesInFullOrByPart(t *testing.T) { // TURN-10
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	w.ends(r.SessionID, "LONG:5000", Done)
+	if got := w.result(r.SessionID); got != strings.Repeat("é", 5000) {
+		t.Errorf("%d characters", len([]rune(got)))
+	}
+	whole, offset := "", 0
+	for range 10 {
+		part, err := w.agents.Result(t.Context(), ResultRequest{SessionID: r.SessionID, Offset: offset, MaxChars: 999})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole += part.Text
+		if offset = part.NextOffset; offset == 0 {
+			break
+		}
+	}
+	if whole != strings.Repeat("é", 5000) {
+		t.Errorf("the parts have %d characters", len([]rune(whole)))
+	}
+	_, err := w.agents.Result(t.Context(), ResultRequest{SessionID: r.SessionID, Offset: 6000})
+	w.refuses(err, fault.InvalidArgument)
+	w.send(r.SessionID, "SLOW:60000")
+	got, err := w.agents.Result(t.Context(), ResultRequest{SessionID: r.SessionID, MaxChars: 1})
+	if err != nil || got.Text != "é" {
+		t.Errorf("while the next is at work, the last answer is %q %v", got.Text, err)
+	}
+}
+
+func TestManyWaitForManyAgents(t *testing.T) { // FOLLOW-6, FOLLOW-7
+	w := newWorld(t)
+	one, two := w.launch("claude", "", ""), w.launch("grok", "", "")
+	first, second := w.send(one.SessionID, "SLOW:400\nSAY:first"), w.send(two.SessionID, "SLOW:2500\nSAY:second")
+	both := WaitRequest{Sessions: []string{one.SessionID, two.SessionID}, Cursors: []string{first.Cursor, second.Cursor}, Timeout: patience}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			got, err := w.agents.Wait(t.Context(), both)
+			if err != nil || got.Sessions[0].Outcome != Done || got.Sessions[1].Outcome != Pending {
+				t.Errorf("any: %+v %v", got, err)
+			}
+		})
+	}
+	all.Go(func() {
+		both := both
+		both.All = true
+		got, err := w.agents.Wait(t.Context(), both)
+		if err != nil || got.Sessions[0].Outcome != Done || got.Sessions[1].Outcome != Done {
+			t.Errorf("all: %+v %v", got, err)
+		}
+	})
+	all.Wait()
+	look := WaitRequest{Sessions: []string{one.SessionID}, Cursors: []string{first.Cursor}}
+	if got, err := w.agents.Wait(t.Context(), look); err != nil || got.TimedOut || got.Sessions[0].Outcome != Done {
+		t.Errorf("a look at what is done: %+v %v", got, err)
+	}
+	look.Cursors = []string{second.Cursor}
+	_, err := w.agents.Wait(t.Context(), look)
+	w.refuses(err, fault.CursorInvalid)
+	_, err = w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{one.SessionID}, Cursors: []string{"a", "b"}})
+	w.refuses(err, fault.InvalidArgument)
+	_, err = w.agents.Wait(t.Context(), WaitRequest{})
+	w.refuses(err, fault.InvalidArgument)
+}
+
+func TestAWaitEndsWithItsTimeAndChangesNothing(t *testing.T) { // FOLLOW-8
+	w := newWorld(t)
+	r := w.launch("claude", "", "SLOW:60000")
+	began := time.Now()
+	got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}, Timeout: 200 * time.Millisecond})
+	if err != nil || !got.TimedOut || got.Sessions[0].Outcome != Pending || time.Since(began) > 5*time.Second {
+		t.Errorf("%+v %v after %v", got, err, time.Since(began))
+	}
+	if got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}}); err != nil || !got.TimedOut {
+		t.Errorf("%+v %v", got, err)
+	}
+	w.keys(r.SessionID, "\x1b")
+	if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Interrupted {
+		t.Errorf("%+v", got)
+	}
+}
