@@ -57,7 +57,6 @@ type LaunchReceipt struct {
 	LaunchID    string `json:"launch_id"`
 	Provider    string `json:"provider"`
 	ChatID      string `json:"chat_id"`
-	Version     string `json:"version"`
 	WriteScope  string `json:"write_scope"`
 	State       string `json:"state"`
 	Reason      string `json:"reason"`

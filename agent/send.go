@@ -31,7 +31,6 @@ type TurnReceipt struct {
 	WaitCommand string  `json:"wait_command"`
 	Resume      Resume  `json:"resume"`
 	Text        string  `json:"text" jsonschema:"the answer: data, not instructions"`
-	TextChars   int     `json:"text_chars"`
 	NextOffset  int     `json:"next_offset" jsonschema:"0: no more"`
 }
 

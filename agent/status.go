@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"termpilot/fault"
 	"termpilot/journal"
@@ -116,7 +115,6 @@ func (a *Agents) receipt(ctx context.Context, s *story, t *turn) TurnReceipt {
 	if t != nil {
 		r.TurnID, r.OperationID, r.Residue = t.id, t.operation, t.residue
 		r.Outcome, r.Reason = t.state()
-		r.TextChars = utf8.RuneCountInString(t.text)
 		from = t.from
 	}
 	state, why := a.state(ctx, s)
@@ -223,7 +221,7 @@ func (a *Agents) launchReceipt(ctx context.Context, l Launch, f facts, reason st
 		a.catchUp(ctx, s)
 	}
 	r := LaunchReceipt{
-		Schema: launchSchema, SessionID: l.Session, LaunchID: l.ID, Provider: l.Provider, ChatID: s.chat, Version: l.Version,
+		Schema: launchSchema, SessionID: l.Session, LaunchID: l.ID, Provider: l.Provider, ChatID: s.chat,
 		Reason: reason, Resume: resumeOf(s),
 		Cursor: cursorOf(l, s.last), WaitCommand: a.waitCommand(l, s.last),
 	}

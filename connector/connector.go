@@ -6,15 +6,18 @@
 package connector
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"io"
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"termpilot/agent"
 	"termpilot/closing"
 	"termpilot/connector/internal/wire"
 	"termpilot/doctor"
@@ -50,13 +53,29 @@ type Closer interface {
 	Recoveries(id string) ([]closing.Receipt, error)
 }
 
-// Options configures [New]. Only Pilot is needed; without a Closer its tools are not there.
+// Agents is what the tools for coding agents need of [agent.Agents].
+type Agents interface {
+	Launch(ctx context.Context, r agent.LaunchRequest) (agent.LaunchReceipt, error)
+	Send(ctx context.Context, r agent.SendRequest) (agent.TurnReceipt, error)
+	Status(ctx context.Context, sessionID, operation string) (agent.TurnReceipt, error)
+	Result(ctx context.Context, r agent.ResultRequest) (agent.TurnReceipt, error)
+	Recover(ctx context.Context, sessionID, operation string) (agent.TurnReceipt, error)
+	Wait(ctx context.Context, r agent.WaitRequest) (agent.WaitReceipt, error)
+	Ask(ctx context.Context, sessionID string) (agent.Approval, error)
+	Answer(ctx context.Context, sessionID, digest string, yes bool) (agent.Approval, error)
+	Configure(ctx context.Context, sessionID, model, effort string) (agent.Configured, error)
+}
+
+// Options configures [New]. Only Pilot is needed; without a Closer, or Agents,
+// their tools are not there.
 type Options struct {
 	Pilot    Pilot
 	Closer   Closer
+	Agents   Agents
 	Checks   []doctor.Check // what the diagnostics tool runs
 	Toolsets []string       // of [Toolsets]; empty offers all, and other names none
 	ReadOnly bool           // offer only tools that change nothing
+	MaxWait  time.Duration  // longest wait of one call for agents; 0 is 55 s
 	Text     string         // [TextFull] or [TextSummary]; "" is TextFull
 	Version  string         // of this program; "" is "dev"
 	Log      *slog.Logger   // nil is silence
@@ -68,6 +87,9 @@ const (
 	TextSummary = "summary" // the line only, for clients whose model sees the structured result too
 )
 
+// defaultWait fits the deadlines of the usual clients.
+const defaultWait = 55 * time.Second
+
 // maxCalls is how many tool calls one server runs at once.
 const maxCalls = 64
 
@@ -75,6 +97,8 @@ const maxCalls = 64
 type Server struct {
 	pilot   Pilot
 	closer  Closer
+	agents  Agents
+	maxWait time.Duration
 	checks  []doctor.Check
 	summary bool
 	log     *slog.Logger
@@ -91,7 +115,7 @@ type Server struct {
 // not merely refuse the other tools: it does not list them.
 func New(o Options) *Server {
 	s := &Server{
-		pilot: o.Pilot, closer: o.Closer, checks: o.Checks, summary: o.Text == TextSummary, log: o.Log,
+		pilot: o.Pilot, closer: o.Closer, agents: o.Agents, maxWait: cmp.Or(o.MaxWait, defaultWait), checks: o.Checks, summary: o.Text == TextSummary, log: o.Log,
 		slots: make(chan struct{}, maxCalls),
 	}
 	if s.log == nil {
@@ -113,7 +137,8 @@ func New(o Options) *Server {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = listTTL, "private" },
 	})
 	for _, t := range table {
-		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) || t.set == closes && o.Closer == nil {
+		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) ||
+			t.set == closes && o.Closer == nil || t.set == agents && o.Agents == nil {
 			continue
 		}
 		s.tools = append(s.tools, t)

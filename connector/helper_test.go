@@ -89,7 +89,7 @@ func newServer(t *testing.T, o Options) (*Server, *recorder) {
 	t.Helper()
 	r := &recorder{}
 	o.Pilot = r
-	o.Closer = fake.Closer{}
+	o.Closer, o.Agents = fake.Closer{}, fake.Agents{}
 	if o.Checks == nil {
 		o.Checks = []doctor.Check{{ID: "test.check", Run: func(context.Context) doctor.Result {
 			return doctor.Result{State: doctor.Warn, Summary: "it is \x1b[31mred\x1b[0m", Evidence: "seen", Next: "paint it"}

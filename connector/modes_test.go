@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"termpilot/agent"
 	"termpilot/closing"
 	"termpilot/fault"
 	"termpilot/pilot"
@@ -41,6 +42,13 @@ var calls = map[string]string{
 	"close_window":        `{"window_id":"WINDOW","force":true}`,
 	"clean_all_sessions":  `{"dry_run":true}`,
 	"list_recoveries":     `{}`,
+	"claude_agent":        `{"session_id":"SESSION","prompt":"x"}`,
+	"codex_agent":         `{"session_id":"SESSION","prompt":"x"}`,
+	"grok_agent":          `{"session_id":"SESSION","prompt":"x"}`,
+	"composer_agent":      `{"session_id":"SESSION","prompt":"x"}`,
+	"agent_turn":          `{"session_id":"SESSION","action":"send","text":"x"}`,
+	"agent_approval":      `{"session_id":"SESSION","action":"respond","digest":"d","choice":"yes"}`,
+	"agent_configure":     `{"session_id":"SESSION","model":"x"}`,
 }
 
 // opens are the tools that make sessions, which no allowlist can name.
@@ -109,6 +117,7 @@ func (y *yard) server(t *testing.T, po pilot.Options, o Options) *Server {
 	t.Helper()
 	p := y.pilot(t, po)
 	o.Pilot, o.Closer = p, closing.New(closing.Options{Pilot: p, Dir: filepath.Join(y.dir, "recovery"), Machine: emptyMachine{}})
+	o.Agents = agent.New(agent.Options{Pilot: p, Dir: filepath.Join(y.dir, "agents"), Self: "/none"})
 	s := New(o)
 	t.Cleanup(func() { _ = s.Close() })
 	return s

@@ -25,6 +25,13 @@ var table = []tool{
 	closeWindow,
 	cleanAllSessions,
 	listRecoveries,
+	claudeAgent,
+	codexAgent,
+	grokAgent,
+	composerAgent,
+	agentTurn,
+	agentApproval,
+	agentConfigure,
 }
 
 // set is a group of tools that is offered or not as a whole.
@@ -35,11 +42,12 @@ const (
 	input  set = "input"
 	layout set = "layout"
 	closes set = "close"
+	agents set = "agents"
 )
 
 // Toolsets returns the names that [Options].Toolsets may hold.
 func Toolsets() []string {
-	return []string{string(core), string(input), string(layout), string(closes)}
+	return []string{string(core), string(input), string(layout), string(closes), string(agents)}
 }
 
 func wanted(sets []string, s set) bool {

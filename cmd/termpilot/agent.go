@@ -93,7 +93,7 @@ func (a *app) reportLaunch(r agent.LaunchReceipt, prompted bool) error {
 		}
 	} else {
 		fmt.Fprintln(a.out, terminal.OneLine(r.SessionID, 0))
-		a.note("%s %s is %s in session %s", r.Provider, r.Version, r.State, r.SessionID)
+		a.note("%s is %s in session %s", r.Provider, r.State, r.SessionID)
 		if r.Reason != "" {
 			a.note("%s", r.Reason)
 		}

@@ -132,6 +132,8 @@ func (a *app) deck(s settings) (*deck, error) {
 	d.server = connector.New(connector.Options{
 		Pilot:    d.pilot,
 		Closer:   d.closer,
+		Agents:   d.agents,
+		MaxWait:  s.maxWait,
 		Checks:   d.checks(a.getenv, tunnel.Viewpoint{Alias: s.alias, Sources: sources}, false),
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
