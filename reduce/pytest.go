@@ -36,6 +36,7 @@ type pytest struct {
 	failed  []finding        // from the lines of progress
 	shown   map[string]int   // lines shown of sections with a limit
 	named   int              // findings before this one have a name
+	root    string           // the folder that pytest's own paths begin in, with a slash
 }
 
 // reducePytest keeps the totals, every failure and error with its place and
@@ -51,6 +52,7 @@ func reducePytest(in *input) (draft, bool) {
 	if len(p.found) == 0 {
 		p.found = p.failed
 	}
+	p.unrooted()
 	p.verdict()
 	return p.draft(), true
 }
@@ -134,7 +136,7 @@ func isPytestTotal(title string) bool {
 
 // failure reads the block below a heading in the sections of failures.
 func (p *pytest) failure(i int, heading string) int {
-	f := finding{at: i, name: heading}
+	f := finding{at: i, name: heading, same: strings.HasPrefix(heading, "ERROR collecting ")}
 	word := "FAILED"
 	for _, prefix := range []string{"ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting "} {
 		if name, ok := strings.CutPrefix(heading, prefix); ok {
@@ -167,6 +169,7 @@ func (p *pytest) failure(i int, heading string) int {
 			f.why = append(f.why, why)
 		}
 	}
+	rankItems(f.why)
 	tracebackReason(p.in.lines[i+1:end], i+1, &f)
 	if len(places) == 0 { // --tb=native
 		places = pythonPlaces(p.in.lines[i+1 : end])
@@ -219,12 +222,35 @@ var pytestAdvice = []string{"Use -v", "Omitting ", "...Full output", "Full diff:
 
 // pytestRank is 2 of lines that tell a difference, 3 of others below a reason.
 func pytestRank(text string) int {
-	for _, sign := range []string{"- ", "+ ", "where ", "and ", "At index", "Differing", "Left ", "Right ", "Extra ", "{'", "Regex:", "Input:", "Actual", "Expected", "Missing", "Obtained"} {
+	for _, sign := range []string{"- ", "+ ", "where ", "and ", "At index", "Left ", "Right ", "Extra ", "{'", "Regex:", "Input:", "Actual", "Expected", "Missing", "Obtained"} {
 		if strings.HasPrefix(text, sign) {
 			return 2
 		}
 	}
 	return 3
+}
+
+// rankItems ranks what pytest says of two dicts: what they have in common does
+// not show, and one of the items that differ tells more than all headings.
+func rankItems(why []detail) {
+	common, differs := false, false
+	for i := range why {
+		d := &why[i]
+		text := strings.TrimSpace(d.text)
+		if strings.HasSuffix(text, " items:") || strings.HasSuffix(text, " item:") {
+			common = text == "Common items:"
+			d.rank = 3
+		}
+		switch {
+		case common:
+			d.rank = 4
+		case strings.HasPrefix(text, "{'") && d.rank == 2:
+			if differs {
+				d.rank = 3
+			}
+			differs = true
+		}
+	}
 }
 
 // frame returns the place of a line of a traceback in pytest's own form:

@@ -21,9 +21,8 @@ func (p *pytest) summary(i int) {
 			f := &p.found[list[0]]
 			p.ids[name] = list[1:]
 			f.title = strings.Replace(f.title, " "+f.name, " "+id, 1)
-			f.title = strings.Replace(f.title, " at "+fileOf(id)+":", " at line ", 1)
-			f.title = strings.Replace(f.title, " from "+fileOf(id)+":", " from line ", 1)
 			f.name = id
+			f.inFile(fileOf(id))
 			return
 		}
 		if p.placed(word, id, why) {
@@ -62,8 +61,37 @@ func (p *pytest) placed(word, id, why string) bool {
 		return false
 	}
 	p.named++
-	f.title, f.name, f.nameless = "FAILED "+id+placesOf([]string{f.name}), id, false
+	place := placesOf([]string{f.name})
+	if root, line, ok := strings.Cut(f.name, fileOf(id)+":"); ok && strings.HasSuffix(root, "/") {
+		p.root, place = root, " at line "+line
+	}
+	f.title, f.name, f.nameless = "FAILED "+id+place, id, false
 	return true
+}
+
+// unrooted takes the folder that all of a run is in out of the places, as pytest
+// itself does of most.
+func (p *pytest) unrooted() {
+	if len(p.root) < 2 {
+		return
+	}
+	for i := range p.found {
+		f := &p.found[i]
+		f.title = strings.ReplaceAll(f.title, " "+p.root, " ")
+		f.inFile(fileOf(f.name))
+	}
+	for i := range p.lines {
+		l := &p.lines[i]
+		if rest, ok := strings.CutPrefix(l.text, p.root); ok {
+			l.text, l.of = rest, 0
+		}
+	}
+}
+
+// inFile leaves a file that a title names already out of its places.
+func (f *finding) inFile(file string) {
+	f.title = strings.Replace(f.title, " at "+file+":", " at line ", 1)
+	f.title = strings.Replace(f.title, " from "+file+":", " from line ", 1)
 }
 
 func fileOf(id string) string {
@@ -88,9 +116,23 @@ func (p *pytest) warning(i int) {
 	if strings.HasPrefix(l, "  ") && len(l) > 2 && l[2] != ' ' {
 		if _, _, ok := atLine(l[2:]); ok {
 			p.limited(i, 5)
-			if _, n, ok := strings.Cut(p.in.lines[i-1], ": "); ok && strings.HasSuffix(n, " warnings") && p.shown[p.section] <= 5 {
-				p.lines[len(p.lines)-1].text += repeatMark + strings.TrimSuffix(n, " warnings") + ")"
+			if file, n, ok := strings.Cut(p.in.lines[i-1], ": "); ok && strings.HasSuffix(n, " warnings") && p.shown[p.section] <= 5 {
+				last := &p.lines[len(p.lines)-1]
+				last.text += repeatMark + strings.TrimSuffix(n, " warnings") + ")"
+				if root, _, ok := strings.Cut(last.text, file+":"); ok && strings.HasSuffix(root, "/") {
+					p.root = root
+				}
 			}
+		}
+	}
+}
+
+// warnedOnce leaves the number out of a warning when it is that of the totals.
+func (p *pytest) warnedOnce(title string) {
+	for i := range p.lines {
+		l := &p.lines[i]
+		if text, n, ok := strings.Cut(l.text, repeatMark); ok && strings.Contains(title, " "+strings.TrimSuffix(n, ")")+" warnings") {
+			l.text = text
 		}
 	}
 }
@@ -123,6 +165,10 @@ func (p *pytest) progress(i int) {
 	if strings.HasPrefix(l, "INTERNALERROR>") {
 		p.limited(i, 30)
 		return
+	}
+	if root, ok := strings.CutPrefix(l, "rootdir: "); ok {
+		root, _, _ = strings.Cut(root, ",")
+		p.root = root + "/"
 	}
 	test, word := pytestProgress(l)
 	if word == "" {
@@ -185,6 +231,7 @@ func (p *pytest) verdict() {
 			title = t
 		}
 		p.note(0, title)
+		p.warnedOnce(title)
 		for i := p.total + 1; i < len(p.in.lines); i++ { // what wraps it says more
 			if p.in.lines[i] != "" && i > len(p.in.lines)-4 {
 				p.say(i, p.in.lines[i])

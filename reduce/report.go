@@ -26,6 +26,7 @@ type finding struct {
 	place string // where it must be for others to be alike; "": anywhere
 	why   []detail
 	mild  bool // a warning: shows after all that is worse has room
+	same  bool // its name says all of it beside another with the same reason
 	// The name is but its place.
 	nameless bool
 }
@@ -137,6 +138,9 @@ func (r *report) at(d depth, groups []group) []drafted {
 		out = append(out, drafted{text: text, at: g.at, of: 1, weight: maxWeight})
 		for _, w := range why {
 			short := middleOut(w.text, 160, 80)
+			if w.rank == 1 && len(why) > 1 && len(w.text) > longLine {
+				short = middleOut(w.text, 80, 40) // the others say what is in the middle
+			}
 			out = append(out, drafted{text: "  " + short, at: max(g.at, w.at), of: boolInt(short == w.text)})
 		}
 		names := lister{report: r, room: budget{rows: len(g.names), chars: r.in.room, price: r.in.room}}
@@ -257,8 +261,8 @@ type group struct {
 	names []string
 }
 
-// groups are the findings by likeness, the worse ones first, and these only if
-// they are to be grouped, too.
+// groups are the findings by likeness, the worse ones first. Of these only the
+// same are together unless all are to be.
 func (r *report) groups(all bool) []group {
 	var list []group
 	known := map[uint64]int{}
@@ -268,7 +272,7 @@ func (r *report) groups(all bool) []group {
 				continue
 			}
 			key := likeness(f)
-			if i, ok := known[key]; ok && (all || mild) {
+			if i, ok := known[key]; ok && (all || mild || f.same) {
 				list[i].names = append(list[i].names, f.name)
 				continue
 			}
@@ -284,6 +288,9 @@ func likeness(f finding) uint64 {
 	text := f.reason()
 	if text == "" {
 		text = strings.Replace(f.title, f.name, "", 1)
+	}
+	if f.same {
+		return kind(unquoted(text))
 	}
 	return kind(unquoted(text)) ^ kindOf(f.place)
 }

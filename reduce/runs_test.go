@@ -138,10 +138,28 @@ func TestErrorsOfAllFormsAreKnown(t *testing.T) { // REDUCE-63
 }
 
 func TestWarningsAreOneOfAKindWithTheirNumber(t *testing.T) { // REDUCE-64
-	for name, want := range map[string]string{"make-pass": "39 more alike: src/part10.c:2:32", "pytest-v": "vat() is going away, use tax() (×30)"} {
+	for name, want := range map[string]string{"make-pass": "39 more alike: src/part10.c:2:32", "pytest-v": "vat() is going away, use tax()"} {
 		if got := readOf(t, name); strings.Count(got, want) != 1 || strings.Count(got, "arning") > 12 {
 			t.Errorf("%s: %q shows %d times:\n%s", name, want, strings.Count(got, want), got)
 		}
+	}
+}
+
+func TestAWarningIsCountedUnlessTheTotalsDo(t *testing.T) { // REDUCE-64
+	for totals, want := range map[string]string{"12": "test_a.py:3: UserWarning: old", "20": "test_a.py:3: UserWarning: old (×12)"} {
+		text := "======= test session starts =======\nrootdir: /src/py\n\ntests/test_a.py " + strings.Repeat(".", 400) + "\n\n======= warnings summary =======\n" +
+			"tests/test_a.py: 12 warnings\n  /src/py/tests/test_a.py:3: UserWarning: old\n    f()\n\n======= 400 passed, " + totals + " warnings in 0.10s =======\n"
+		got := holdRules(t, "pytest", text, Options{}).Text
+		if !strings.HasSuffix(got, "tests/"+want) {
+			t.Errorf("%s in all: got\n%s\nwant at its end %q", totals, got, want)
+		}
+	}
+}
+
+func TestFilesThatCannotBeImportedForOneReasonAreOneFinding(t *testing.T) { // REDUCE-60
+	got := readOf(t, "pytest-collect")
+	if strings.Count(got, "No module named 'shop'") != 1 || !strings.Contains(got, "3 more alike: tests/test_price.py, tests/test_store.py, tests/test_text.py") {
+		t.Errorf("got\n%s", got)
 	}
 }
 
