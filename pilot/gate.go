@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"termpilot/fault"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -229,11 +230,8 @@ var carriers = []string{
 	"machinectl", "nsenter", "chroot", "su", "sudo", "doas", "run0", "wsl.exe", "vagrant", "distrobox", "toolbox", "gcloud", "aws", "fly",
 }
 
-// shells are programs that read commands at a prompt.
-var shells = []string{"bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "ash", "busybox", "tcsh", "csh", "nu", "xonsh", "pwsh", "elvish"}
-
 // IsShell reports whether a program, by its bare name, is one that reads
 // commands at a prompt.
-func IsShell(name string) bool { return slices.Contains(shells, name) }
+func IsShell(name string) bool { return shellwords.IsShell(name) }
 
 func isCarrier(name string) bool { return slices.Contains(carriers, name) }

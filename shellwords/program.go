@@ -5,8 +5,12 @@ import (
 	"strings"
 )
 
-// shells are the programs that run shell text given with -c.
+// shells are the programs that read commands at a prompt, and run those given
+// with -c.
 var shells = []string{"sh", "bash", "zsh", "fish", "dash", "ash", "ksh", "mksh", "csh", "tcsh", "busybox", "nu", "xonsh", "pwsh", "elvish"}
+
+// IsShell reports whether a program of this name reads commands.
+func IsShell(name string) bool { return slices.Contains(shells, name) }
 
 // Base is the name of a program without its folder.
 func Base(word string) string { return word[strings.LastIndexByte(word, '/')+1:] }
@@ -33,7 +37,7 @@ func Script(words []string, stdin string) (string, bool) {
 		}
 		return "", false
 	}
-	if !slices.Contains(shells, name) {
+	if !IsShell(name) {
 		return "", false
 	}
 	for i, a := range args {
