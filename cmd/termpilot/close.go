@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,9 +12,15 @@ import (
 	"termpilot/terminal"
 )
 
+// closeFlags is what the flags of close say.
+type closeFlags struct {
+	tab, window, all    bool
+	force, dry, inspect bool
+}
+
 func (a *app) closeCommand() *cobra.Command {
 	var s settings
-	var tab, window, all, force, dry, inspect bool
+	var f closeFlags
 	cmd := &cobra.Command{
 		Use:   "close [SESSION]",
 		Short: "Close a session, its tab or its window, without losing work",
@@ -24,8 +31,8 @@ func (a *app) closeCommand() *cobra.Command {
 		Example: "  termpilot close acorn\n  termpilot close acorn --inspect\n  termpilot close acorn --tab --dry-run\n  termpilot close --all",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if all == (len(args) == 1) && !(inspect && len(args) == 0) || all && (tab || window) || tab && window {
-				return usage(fmt.Errorf("name one session, with --tab or --window what it is in, or pass --all"))
+			if err := f.check(len(args) == 1); err != nil {
+				return usage(err)
 			}
 			d, err := a.deck(s)
 			if err != nil {
@@ -38,23 +45,14 @@ func (a *app) closeCommand() *cobra.Command {
 					return err
 				}
 			}
-			if inspect {
+			if f.inspect {
 				items, err := d.closer.Inspect(cmd.Context(), id, "")
 				if err != nil {
 					return err
 				}
 				return a.reportItems(items)
 			}
-			op := closing.CloseSession
-			switch {
-			case all:
-				op = closing.CleanAll
-			case tab:
-				op = closing.CloseTab
-			case window:
-				op = closing.CloseWindow
-			}
-			r, err := d.closer.Close(cmd.Context(), closing.Request{Operation: op, SessionID: id, Force: force, DryRun: dry})
+			r, err := d.closer.Close(cmd.Context(), closing.Request{Operation: f.operation(), SessionID: id, Force: f.force, DryRun: f.dry})
 			if err != nil {
 				return err
 			}
@@ -62,14 +60,39 @@ func (a *app) closeCommand() *cobra.Command {
 		},
 	}
 	s.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&tab, "tab", false, "close the whole tab that the session is in")
-	f.BoolVar(&window, "window", false, "close the whole window that the session is in")
-	f.BoolVar(&all, "all", false, "close every session that is idle")
-	f.BoolVar(&force, "force", false, "also interrupt what is at work")
-	f.BoolVar(&dry, "dry-run", false, "say what would happen, and do nothing")
-	f.BoolVar(&inspect, "inspect", false, "say what runs in it, and what keeps it from being closed")
+	flags := cmd.Flags()
+	flags.BoolVar(&f.tab, "tab", false, "close the whole tab that the session is in")
+	flags.BoolVar(&f.window, "window", false, "close the whole window that the session is in")
+	flags.BoolVar(&f.all, "all", false, "close every session that is idle")
+	flags.BoolVar(&f.force, "force", false, "also interrupt what is at work")
+	flags.BoolVar(&f.dry, "dry-run", false, "say what would happen, and do nothing")
+	flags.BoolVar(&f.inspect, "inspect", false, "say what runs in it, or in all, and what keeps it from being closed")
 	return a.completesSession(a.withJSON(cmd), 0)
+}
+
+// check refuses flags that do not say one thing.
+func (f closeFlags) check(named bool) error {
+	switch {
+	case f.tab && f.window, f.all && (named || f.tab || f.window):
+		return errors.New("name one session, with --tab or --window what it is in, or pass --all")
+	case !named && !f.all && !f.inspect:
+		return errors.New("name a session, or pass --all")
+	case f.inspect && (f.tab || f.window || f.force || f.dry):
+		return errors.New("--inspect closes nothing: it goes with no other flag")
+	}
+	return nil
+}
+
+func (f closeFlags) operation() closing.Operation {
+	switch {
+	case f.all:
+		return closing.CleanAll
+	case f.tab:
+		return closing.CloseTab
+	case f.window:
+		return closing.CloseWindow
+	}
+	return closing.CloseSession
 }
 
 // itemRows are sessions of a close as a table's rows.
