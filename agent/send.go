@@ -22,7 +22,6 @@ type TurnReceipt struct {
 	Provider    string  `json:"provider"`
 	ChatID      string  `json:"chat_id"`
 	TurnID      string  `json:"turn_id"`
-	OperationID string  `json:"operation_id"`
 	State       string  `json:"state" jsonschema:"of the agent"`
 	Outcome     Outcome `json:"outcome" jsonschema:"of the turn"`
 	Reason      string  `json:"reason"`

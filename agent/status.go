@@ -113,7 +113,7 @@ func (a *Agents) receipt(ctx context.Context, s *story, t *turn) TurnReceipt {
 	}
 	from := s.last
 	if t != nil {
-		r.TurnID, r.OperationID, r.Residue = t.id, t.operation, t.residue
+		r.TurnID, r.Residue = t.id, t.residue
 		r.Outcome, r.Reason = t.state()
 		from = t.from
 	}

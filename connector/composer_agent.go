@@ -2,5 +2,5 @@ package connector
 
 var composerAgent = define(head{
 	name: "composer_agent", title: "Launch Composer", set: agents, access: writes, destroys: true, reaches: true,
-	about: "Launch Grok with the Composer model as claude_agent does.",
+	about: "Launch Composer as claude_agent does.",
 }, launch("composer"), launchedWords).like(claudeAgent)
