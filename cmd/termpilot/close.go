@@ -179,10 +179,16 @@ func (a *app) recoverCommand() *cobra.Command {
 			switch {
 			case prune > 0 && id == "" && !reopen:
 				n, err := d.closer.Prune(prune)
-				if err == nil {
-					a.note("%s removed", plural(n, "receipt"))
+				switch {
+				case err != nil:
+					return err
+				case a.json:
+					return a.printJSON(struct {
+						Removed int `json:"removed"`
+					}{n})
 				}
-				return err
+				a.note("%s removed", plural(n, "receipt"))
+				return nil
 			case prune != 0, (reopen || again) && id == "", again && !reopen:
 				return usage(fmt.Errorf("--reopen needs a receipt, --again needs --reopen, and --prune an age and nothing else"))
 			case reopen:
