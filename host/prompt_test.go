@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"termpilot/iterm/api"
@@ -200,24 +201,56 @@ func TestAShellThatIsStillStartingSaysSo(t *testing.T) { // HOST-32
 }
 
 func TestAPromptIsToldWhenItsLineEditorTakesPastes(t *testing.T) { // HOST-39
+	t.Parallel()
 	c := newHost(t).connect()
 	for _, shell := range shells {
 		needShell(t, shell)
-		late := 0 // the host waits 5 ms, which a busy machine may not give the shell
-		for range 10 {
-			id := c.openReady(shell)
-			if v := c.promptView(id); !v.Paste {
-				late++
-			}
+		id := c.openReady(shell)
+		for range 3 { // told, or on a busy machine soon to be told
+			waitUntil(t, shell+" takes pastes", func() bool { return c.promptView(id).Paste })
 			c.run(id, "true")
-			if v := c.promptView(id); !v.Paste {
-				late++
-			}
-		}
-		if late > 5 {
-			t.Errorf("%s: %d of 20 prompts were told before they took pastes", shell, late)
 		}
 	}
+}
+
+func TestAPromptWaitsForItsLineEditorAMomentAndNoLonger(t *testing.T) { // HOST-39
+	const shown, taken, ran = "\x1b]133;A\a$ \x1b]133;B\a", "\x1b[?2004h", "\x1b[?2004l\x1b]133;C\a\x1b]133;D;0\a"
+	synctest.Test(t, func(t *testing.T) {
+		h := &server{hub: hub{clients: map[*client]struct{}{}}, frozen: newFreeze()}
+		watcher := &client{out: newOutbox(func() {}), subscriptions: map[subscription]modes{
+			{kind: api.NotificationType_NOTIFY_ON_PROMPT, session: everySession}: 1 << api.PromptMonitorMode_PROMPT,
+		}}
+		h.hub.add(watcher)
+		told := func() (n int) {
+			watcher.out.mu.Lock()
+			defer watcher.out.mu.Unlock()
+			return len(watcher.out.messages)
+		}
+		s := &session{host: h, scrollback: 100, input: newInput(nil), told: map[string]string{}, seen: map[string]any{}}
+		s.newTerminal(80, 24)
+		for i, step := range []struct {
+			prints string
+			wait   time.Duration
+			want   int // prompts told by then
+		}{
+			{shown + taken, 0, 1}, // nothing is known of this shell yet
+			{ran + shown, editorPatience - time.Nanosecond, 1},
+			{taken, 0, 2},
+			{ran + shown, editorPatience, 3}, // its editor does not say so this time
+			{ran + shown + taken, 0, 4},
+			{ran + shown, 0, 4},
+			{ran, 0, 5}, // a prompt that is left is told before what follows it
+		} {
+			s.draw([]byte(step.prints))
+			time.Sleep(step.wait) // by a clock that stands still meanwhile
+			synctest.Wait()
+			if got := told(); got != step.want {
+				t.Errorf("step %d: %d prompts were told, want %d", i, got, step.want)
+			}
+			s.marks.pasted = true // as the host finds out in time
+		}
+		watcher.out.close()
+	})
 }
 
 func TestPromptEventsComeInOrderWithTheirPrompt(t *testing.T) { // HOST-36
