@@ -78,6 +78,7 @@ func TestTheEmulatorsAnswersReachTheProgram(t *testing.T) { // HOST-42
 }
 
 func TestAnswersThatNobodyWaitsForAreNotTyped(t *testing.T) { // HOST-43
+	t.Parallel() // it waits more than it works
 	for _, shell := range shells {
 		needShell(t, shell)
 		h := newHost(t)

@@ -10,6 +10,18 @@ import (
 	"termpilot/terminal"
 )
 
+const (
+	// settled is how long after the last input a shell that printed nothing
+	// counts as having dealt with it.
+	settled = 300 * time.Millisecond
+	// quiet is how long a shell that stands at its line editor without having
+	// said that the command ended may take to say it.
+	quiet = 500 * time.Millisecond
+	// quietStart is the same for a shell that has shown no prompt yet: its
+	// start-up files may take their time.
+	quietStart = 2 * time.Second
+)
+
 // promptView is the session variable termpilot.prompt.
 type promptView struct {
 	ID      string `json:"id"`

@@ -128,6 +128,7 @@ func TestMarksThatAProgramPrintsCountForNothing(t *testing.T) { // HOST-30
 }
 
 func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
+	t.Parallel() // it waits more than it works
 	for _, test := range []struct{ shell, command string }{
 		{"bash", "unset PROMPT_COMMAND PS0; PS1='$ '; trap - DEBUG"},
 		{"bash", "exec sh"},
@@ -136,6 +137,7 @@ func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 		{"fish", "exec sh"},
 	} {
 		t.Run(test.shell+" "+test.command, func(t *testing.T) {
+			t.Parallel()
 			needShell(t, test.shell)
 			c := newHost(t).connect()
 			id := c.openReady(test.shell)
@@ -150,6 +152,7 @@ func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 }
 
 func TestABuiltinThatReadsIsNotTakenForLostMarks(t *testing.T) { // HOST-35
+	t.Parallel() // it waits more than it works
 	c := newHost(t).connect()
 	for _, shell := range shells {
 		needShell(t, shell)
@@ -288,6 +291,7 @@ func TestPromptEventsComeInOrderWithTheirPrompt(t *testing.T) { // HOST-36
 }
 
 func TestAShellThatAStartUpFileReplacedIsNoticed(t *testing.T) { // HOST-35
+	t.Parallel() // it waits more than it works
 	h := newHost(t)
 	h.write(".bash_profile", "exec sh\n")
 	c := h.connect()

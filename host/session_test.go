@@ -83,6 +83,7 @@ func TestAnUpdateThatACommandLeftOpenHidesNothing(t *testing.T) { // HOST-37
 }
 
 func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
+	t.Parallel() // it waits more than it works
 	needShell(t, "zsh")
 	h := newHost(t)
 	for _, rc := range []string{"", "PROMPT_EOL_MARK='<no newline>'\n", "PROMPT_EOL_MARK=''\n", "unsetopt prompt_sp prompt_cr\n", "PROMPT='%~\n> '; RPROMPT='[%T]'\n"} {
@@ -102,6 +103,7 @@ func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
 }
 
 func TestWhatAFunctionNamedPrecmdPrintsIsNoOutput(t *testing.T) { // HOST-37
+	t.Parallel() // it waits more than it works
 	needShell(t, "zsh")
 	h := newHost(t)
 	for _, precmd := range []string{

@@ -26,6 +26,7 @@ func (c *apiClient) typeAt(session, prompt, text string) string {
 }
 
 func TestTextIsTypedAtAFreshPromptAlone(t *testing.T) { // HOST-190
+	t.Parallel() // it waits more than it works
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
 			needShell(t, shell)

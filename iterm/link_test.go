@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -79,68 +76,6 @@ func TestAnAnswerThatHoldsNothingIsAProtocolError(t *testing.T) { // ITERM-5
 	wantCode(t, c.Send(t.Context(), sid(1), []byte("x")), fault.Protocol)
 	_, err := c.Prompt(t.Context(), sid(1), "")
 	wantCode(t, err, fault.Protocol)
-}
-
-func TestAnErrorAnswerIsARefusalInOneLine(t *testing.T) { // ITERM-6
-	s := newFakeServer(t, newWorld(1))
-	reason := "no\x1b[31m\nreally"
-	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
-		if m.GetSendTextRequest() == nil {
-			return false
-		}
-		c.answer(m, &api.ServerOriginatedMessage{Submessage: &api.ServerOriginatedMessage_Error{Error: reason}})
-		return true
-	}
-	c := s.client(Options{})
-	err := c.Send(t.Context(), sid(1), []byte("x"))
-	wantCode(t, err, fault.Refused)
-	if got, want := err.Error(), "send "+guid(1)+": backend_refused: no[31m really"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	reason = ""
-	wantCode(t, c.Send(t.Context(), sid(1), []byte("x")), fault.Refused)
-}
-
-func TestTheHostsOwnFaultsKeepTheirCodes(t *testing.T) { // ITERM-16
-	for _, tc := range []struct {
-		answer       string
-		theirs       bool // from another terminal than the host
-		code         fault.Code
-		detail, hint string
-	}{
-		{
-			answer: "shell_not_found: no such program: /bin/x (install it, or choose another (a shell))", code: fault.ShellNotFound,
-			detail: "no such program: /bin/x", hint: "install it, or choose another (a shell)",
-		},
-		{
-			answer: "invalid_argument: the working directory does not exist: /a (b): stat: no (give another)", code: fault.InvalidArgument,
-			detail: "the working directory does not exist: /a (b): stat: no", hint: "give another",
-		},
-		{answer: "profile_not_found", code: fault.ProfileNotFound},
-		{answer: "storage_failed (make room)", code: fault.Storage, hint: "make room"},
-		{answer: "too_large: odd) (", code: fault.TooLarge, detail: "odd) ("},
-		{answer: "too_large: odd)", code: fault.TooLarge, detail: "odd)"},
-		{answer: "internal: \x1b]0;x\a\nlines", code: fault.Internal, detail: "]0;x lines"},
-		{answer: "made_up: no (do)", code: fault.Refused, detail: "made_up: no (do)", hint: "update the terminal, or use another way"},
-		{answer: "shell_not_found: no", theirs: true, code: fault.Refused, detail: "shell_not_found: no", hint: "update the terminal, or use another way"},
-		{answer: "", code: fault.Refused, detail: "the terminal gave no reason", hint: "update the terminal, or use another way"},
-	} {
-		w := newWorld(1)
-		w.host = !tc.theirs
-		s := newFakeServer(t, w)
-		s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
-			if m.GetCreateTabRequest() == nil {
-				return false
-			}
-			c.answer(m, &api.ServerOriginatedMessage{Submessage: &api.ServerOriginatedMessage_Error{Error: tc.answer}})
-			return true
-		}
-		_, err := s.client(Options{}).Open(t.Context(), terminal.OpenSpec{})
-		f, ok := errors.AsType[*fault.Error](err)
-		if !ok || f.Code != tc.code || f.Detail != tc.detail || f.Hint != tc.hint || f.Op != "open" {
-			t.Errorf("%q: got %#v (%v)", tc.answer, f, err)
-		}
-	}
 }
 
 func TestALongTextIsOneFrame(t *testing.T) { // ITERM-3
@@ -262,74 +197,6 @@ func TestAReadIsRepeatedOnceOnANewConnection(t *testing.T) { // ITERM-8
 	}
 }
 
-func TestARefusedHandshakeSaysWhy(t *testing.T) { // ITERM-10, ITERM-11
-	for _, c := range []struct {
-		status int
-		code   fault.Code
-		hint   string
-		asked  int
-	}{
-		{http.StatusUnauthorized, fault.BackendUnavailable, "ITERM2_COOKIE", 2},
-		{http.StatusNotAcceptable, fault.Protocol, "update", 1},
-		{http.StatusBadRequest, fault.Protocol, "socket", 1},
-	} {
-		s := newFakeServer(t, newWorld(1))
-		s.refuse = c.status
-		asked := 0
-		client := s.client(Options{Credentials: func(context.Context) (string, string, error) {
-			asked++
-			return fmt.Sprintf("cookie%d", asked), "key", nil
-		}})
-		_, err := client.Sessions(t.Context())
-		wantCode(t, err, c.code)
-		if !strings.Contains(fault.HintOf(err), c.hint) {
-			t.Errorf("%d: hint %q", c.status, fault.HintOf(err))
-		}
-		if asked != c.asked {
-			t.Errorf("%d: credentials were asked for %d times, want %d", c.status, asked, c.asked)
-		}
-		if got, want := s.headers[len(s.headers)-1].Get("X-Iterm2-Cookie"), fmt.Sprintf("cookie%d", asked); got != want {
-			t.Errorf("cookie %q, want %q", got, want)
-		}
-		s.mu.Lock()
-		s.refuse = 0
-		s.mu.Unlock()
-		if _, err := client.Sessions(t.Context()); err != nil { // after a short pause
-			t.Errorf("%d: the next call: %v", c.status, err)
-		}
-	}
-}
-
-func TestWithoutAFreshCookieTheRefusalIsTold(t *testing.T) { // ITERM-10
-	s := newFakeServer(t, newWorld(1))
-	s.refuse = http.StatusUnauthorized
-	asked := 0
-	c := s.client(Options{Credentials: func(context.Context) (string, string, error) {
-		if asked++; asked > 1 {
-			return "", "", errors.New("no more cookies")
-		}
-		return "stale", "", nil
-	}})
-	_, err := c.Sessions(t.Context())
-	wantCode(t, err, fault.BackendUnavailable)
-	if !strings.Contains(err.Error(), "did not authorise") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestATerminalThatRefusesAgainAndAgainIsLeftAlone(t *testing.T) { // ITERM-11
-	s := newFakeServer(t, newWorld(1))
-	s.refuse = http.StatusUnauthorized
-	c := s.client(Options{})
-	for range 8 {
-		_, err := c.Sessions(t.Context())
-		wantCode(t, err, fault.BackendUnavailable)
-	}
-	if got, want := len(s.headers), 2; got > want {
-		t.Errorf("8 calls made %d handshakes, want at most %d", got, want)
-	}
-}
-
 func TestBytesThatAreNoMessageEndTheConnectionAndNothingElse(t *testing.T) { // ITERM-12
 	s := newFakeServer(t, newWorld(1))
 	c := s.client(Options{})
@@ -356,85 +223,6 @@ func TestBytesThatAreNoMessageEndTheConnectionAndNothingElse(t *testing.T) { // 
 			t.Errorf("%v: the next call: %v", garbage, err)
 		}
 	}
-}
-
-func TestCallsOfOneBurstShareAWrite(t *testing.T) { // ITERM-13
-	s := newFakeServer(t, newWorld(150))
-	const delay = 5 * time.Millisecond
-	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool { // 5 ms each, side by side
-		s.running.Go(func() {
-			timer := time.NewTimer(delay)
-			<-timer.C
-			c.answer(m, s.world.answer(m))
-		})
-		return true
-	}
-	c := s.client(Options{})
-	began := time.Now()
-	list, err := c.Sessions(t.Context())
-	if err != nil || len(list) != 150 {
-		t.Fatalf("%d sessions, %v", len(list), err)
-	}
-	// One by one, 173 requests of 5 ms would take 865 ms.
-	t.Logf("150 sessions cold: %d requests in %v", s.count(), time.Since(began))
-	for _, step := range []struct {
-		name string
-		most int
-		do   func() error
-	}{
-		{"sessions", 0, func() error { _, err := c.Sessions(t.Context()); return err }},
-		{"screen", 2, func() error { _, err := c.Screen(t.Context(), sid(77), terminal.Range{}); return err }},
-		{"prompt", 2, func() error { _, err := c.Prompt(t.Context(), sid(77), ""); return err }},
-		{"broadcasts", 0, func() error { _, err := c.Broadcasts(t.Context(), sid(77)); return err }},
-		{"send", 1, func() error { return c.Send(t.Context(), sid(77), []byte("x")) }},
-		{"watch", 3, func() error {
-			_, err := c.Watch(t.Context(), sid(77))
-			return err
-		}},
-	} {
-		began := time.Now()
-		if err := step.do(); err != nil {
-			t.Fatalf("%s: %v", step.name, err)
-		}
-		n := s.count()
-		t.Logf("%s: %d requests in %v", step.name, n, time.Since(began))
-		if n > step.most { // ITERM-14
-			t.Errorf("%s took %d requests, want at most %d", step.name, n, step.most)
-		}
-	}
-}
-
-func TestManySlowSessionsAreNotLateTogether(t *testing.T) { // ITERM-80
-	synctest.Test(t, func(t *testing.T) {
-		const each = time.Millisecond
-		s := &fakeServer{t: t, world: newWorld(3 * together), delay: each}
-		// All of them take longer than one deadline, each burst takes less.
-		const deadline = 2 * together * each
-		c := New(Options{Name: "iterm2", Deadline: deadline, Dial: func(context.Context) (net.Conn, error) {
-			near, far := net.Pipe()
-			s.running.Go(func() { s.serve(far) })
-			return near, nil
-		}})
-		var asked atomic.Int32
-		s.handle = func(_ *fakeConn, m *api.ClientOriginatedMessage) bool {
-			if m.GetVariableRequest().GetSessionId() != "" && asked.Add(1) == together+10 { // one that takes too long
-				time.Sleep(2 * deadline)
-			}
-			return false
-		}
-		_, err := c.Sessions(t.Context())
-		wantCode(t, err, fault.Deadline)
-		time.Sleep(2 * deadline) // the rest of that burst is answered, too late
-		before := asked.Load()
-		if list, err := c.Sessions(t.Context()); err != nil || len(list) != 3*together {
-			t.Errorf("got %d sessions, %v", len(list), err)
-		}
-		if got := asked.Load() - before; got != 2*together-9 {
-			t.Errorf("%d sessions were asked again, of which %d were not known", got, 2*together-9)
-		}
-		_ = c.Disconnect()
-		s.running.Wait()
-	})
 }
 
 func TestConcurrentCallsKeepTheirOwnAnswers(t *testing.T) { // ITERM-4
