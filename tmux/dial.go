@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"termpilot/private"
 )
 
 var (
@@ -130,6 +133,11 @@ func (b *Backend) dial(ctx context.Context, epoch int, start bool) (*link, error
 // launch starts a server with a session that only keeps it alive until the
 // first real one is there. It returns the id of that session.
 func (b *Backend) launch(ctx context.Context, program string) (string, error) {
+	if dir := filepath.Dir(b.socket); filepath.Base(dir) == serverFolder() { // tmux makes it itself, but not when it is given a path
+		if err := private.Folder(dir); err != nil {
+			return "", err
+		}
+	}
 	out, err := b.once(ctx, program, "-u", "-S", b.socket, "new-session", "-d", "-P", "-F", "#{session_id}", idle)
 	return strings.TrimSpace(out), err
 }

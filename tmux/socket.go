@@ -28,8 +28,11 @@ func socketPath(name string, env []string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), name)
+	return filepath.Join(dir, serverFolder(), name)
 }
+
+// serverFolder is how the folder of a user's named servers is called.
+func serverFolder() string { return "tmux-" + strconv.Itoa(os.Getuid()) }
 
 // variable returns a variable of an environment; the last one of a name counts.
 func variable(env []string, name string) string {

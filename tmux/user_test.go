@@ -151,6 +151,19 @@ func text(rows []terminal.Row) string {
 	return b.String()
 }
 
+func TestTheFirstServerOfAUserIsStarted(t *testing.T) { // TMUX-1
+	s := newServer(t)
+	dir := filepath.Join(s.home, "fresh")
+	must(t, os.Mkdir(dir, 0o700))
+	b := s.backend(func(o *Options) { o.Socket, o.Env = "", append(s.env, "TMUX_TMPDIR="+dir) })
+	s.socket = filepath.Join(dir, serverFolder(), "default") // which newServer's clean-up ends
+	_, err := b.Open(ctx(t), terminal.OpenSpec{})
+	must(t, err)
+	if info, err := os.Stat(filepath.Dir(s.socket)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its folder: %v %v", info, err)
+	}
+}
+
 func TestASessionHasOneIdForAll(t *testing.T) { // TMUX-3
 	s := newServer(t)
 	s.run("new-session", "-d")
