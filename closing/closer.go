@@ -57,7 +57,12 @@ const (
 	closePatience = 10 * time.Second // for the terminal to close
 	provePatience = 3 * time.Second  // for its list to show it
 	endPatience   = time.Second      // for processes that were hung up to end
-	glance        = 10 * time.Millisecond
+
+	// promptPatience is how long programs that a shell starts for its prompt may
+	// run: its command has just ended. What runs longer was started by somebody.
+	promptPatience = 3 * time.Second
+
+	glance = 10 * time.Millisecond
 )
 
 // Closer closes. Its methods may be called from several goroutines.

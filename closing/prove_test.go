@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"termpilot/fault"
 	"termpilot/process"
@@ -108,6 +109,33 @@ func TestAProgramThatMayNotBeSignalledIsSaidToBeSo(t *testing.T) { // CLOSE-24
 	res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"})
 	if res.Status != Refused || res.Code != codeExit || !strings.Contains(res.Reason, "may not be asked") || w.find("s1") == nil {
 		t.Errorf("got %+v", res)
+	}
+}
+
+func TestWhatAShellStartsForItsPromptIsWaitedFor(t *testing.T) { // CLOSE-23, CLOSE-25
+	for _, c := range []struct {
+		lasts time.Duration
+		want  Status
+	}{{time.Second, Closed}, {time.Hour, Partial}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.add("s1", "t1", "w1")
+			w.start(s, "make", true)
+			var since time.Time
+			w.look = func() { // git runs as soon as make has ended
+				switch ended := slices.ContainsFunc(w.done, func(effect string) bool { return strings.HasPrefix(effect, "signal") }); {
+				case ended && since.IsZero():
+					since = time.Now()
+					w.start(s, "git", false)
+					s.procs[1].PID += 7 // no number is given again so soon
+				case ended && len(s.procs) > 1 && time.Since(since) > c.lasts:
+					s.procs = s.procs[:1]
+				}
+			}
+			if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1", Force: true}); res.Status != c.want || (w.find("s1") == nil) != (c.want == Closed) {
+				t.Errorf("for %v: got %+v", c.lasts, res)
+			}
+		})
 	}
 }
 

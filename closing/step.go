@@ -3,6 +3,7 @@ package closing
 import (
 	"context"
 	"slices"
+	"time"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -97,21 +98,24 @@ func (r *running) lastLook(ctx context.Context, i int) bool {
 		item.fail(codeChanged, "it was moved meanwhile")
 		return false
 	}
-	table, err := r.c.machine.Snapshot()
-	if err != nil {
-		item.fail(codeChanged, "its processes cannot be read any more")
-		return false
+	for end := time.Now().Add(promptPatience); ; time.Sleep(glance) { // a shell that is back runs programs for its prompt
+		table, err := r.c.machine.Snapshot()
+		if err != nil {
+			item.fail(codeChanged, "its processes cannot be read any more")
+			return false
+		}
+		now := r.c.take(table, s)
+		switch grown := v.census.known && now.known && now.grew(v.census); {
+		case now.self:
+			item.fail(codeSelf, "termpilot, or what started it, runs in this session by now")
+			return false
+		case !grown:
+			return true
+		case !time.Now().Before(end) || ctx.Err() != nil:
+			item.fail(codeChanged, describe(now.work)+" was started meanwhile")
+			return false
+		}
 	}
-	now := r.c.take(table, s)
-	switch {
-	case now.self:
-		item.fail(codeSelf, "termpilot, or what started it, runs in this session by now")
-	case v.census.known && now.known && now.grew(v.census):
-		item.fail(codeChanged, describe(now.work)+" was started meanwhile")
-	default:
-		return true
-	}
-	return false
 }
 
 // lookAgain is the second look: the session is still where it was, its programs

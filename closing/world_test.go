@@ -30,6 +30,7 @@ type world struct {
 	stubborn map[int]bool        // processes that no signal ends
 	files    map[int][]string    // open files of processes
 	before   func(effect string) // called before each effect; may change the world
+	look     func()              // called before each look at the processes
 	hung     map[terminal.ID]error
 	stays    map[terminal.ID]bool // sessions that a close does not end
 	readOnly bool
@@ -237,6 +238,9 @@ func (b *backend) CloseWindow(_ context.Context, window string, _ terminal.Close
 
 // Snapshot, Lookup and the rest are the machine's.
 func (w *world) Snapshot() (*process.Table, error) {
+	if w.look != nil {
+		w.look()
+	}
 	entries := []process.Entry{{Process: process.Process{PID: os.Getpid(), PPID: os.Getppid(), Start: born, Name: "termpilot"}}}
 	for _, s := range w.sessions {
 		entries = append(entries, s.procs...)
