@@ -102,6 +102,9 @@ func newGround(t *testing.T, backend string) *ground {
 		if name != ".vimrc" {
 			text = "export PATH=" + h.dir + "/bin:" + os.Getenv("PATH") + "\n"
 		}
+		if name == ".bash_profile" {
+			text += "PROMPT_COMMAND='sleep 0.1'\n" // prompts run programs: git, most often
+		}
 		g.put(name, text, 0o600)
 	}
 	python := testneeds.Program(t, "python3")

@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ var binary string
 
 func TestMain(m *testing.M) {
 	tunneltest.Becomes()
+	flag.Parse()
 	os.Exit(run(m))
 }
 
@@ -45,6 +47,7 @@ type home struct {
 	dir   string
 	extra []string
 	plain bool // without TERMPILOT_HOME: clients that others wrote do not pass it on
+	real  bool // it is the person's own, as their environment says
 }
 
 // newHome makes a home and sees to it that nothing that was started in it
@@ -90,6 +93,9 @@ func made(t testing.TB, h home) home {
 
 // env is a newcomer's environment: a home, a path, a language.
 func (h home) env() []string {
+	if h.real {
+		return os.Environ()
+	}
 	env := []string{"HOME=" + h.dir, "TMUX_TMPDIR=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}
 	if !h.plain {
 		env = append(env, "TERMPILOT_HOME="+filepath.Join(h.dir, "tp"))
