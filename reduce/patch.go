@@ -222,52 +222,78 @@ func filesOf(files []patched) listing {
 }
 
 // hunks draws the changed lines of a file as far as room and rows go, and
-// returns how much they took. What does not show is counted at its end.
+// returns how much they took. What does not show is counted at its end, with the
+// places where it stands.
 func (w *patchWriter) hunks(f *patched, room, rows int) (usedRoom, usedRows int) {
-	lines := w.in.lines
 	room, rows = room-30, rows-1 // the count of what does not show
-	shown := [2]int{}
+	if len(f.hunks) > 2 {
+		room -= mostPlaces * 6
+	}
+	left := f.n
+	var rest []string // where hunks are that do not show in full
 	for n, h := range f.hunks {
-		head := hunkName(lines[h.at])
-		share := (rows - usedRows) / (len(f.hunks) - n) // lines of this hunk
-		if share < 2 {
-			share = 2
-		}
-		if usedRows+2 > rows || usedRoom+len(head) > room {
-			break
-		}
-		began := false
-		for i := h.at + 1; i < h.end && share > 0; i++ {
-			line := lines[i]
-			if line == "" || line[0] != '+' && line[0] != '-' {
-				continue
-			}
-			cost := chars(shorten(line)) + 1
-			if !began {
-				cost += chars(head) + 1
-			}
-			if usedRoom+cost > room || usedRows+1+boolInt(!began) > rows {
+		share := max(2, (rows-usedRows)/(len(f.hunks)-n)) // lines of this hunk
+		head := hunkName(w.in.lines[h.at])
+		lines := h.changed(w.in.lines)
+		shown, cost := 0, chars(head)+1
+		for shown < min(len(lines), share) && usedRows+shown+2 <= rows {
+			more := chars(shorten(w.in.lines[lines[shown]])) + 1
+			if usedRoom+cost+more > room {
 				break
 			}
-			if !began {
-				w.d.note(h.at, head)
-				usedRows++
-				began = true
-			}
-			w.d.keep(w.in, i)
-			shown[boolInt(line[0] == '-')]++
-			usedRoom, usedRows, share = usedRoom+cost, usedRows+1, share-1
+			shown, cost = shown+1, cost+more
 		}
+		if shown < len(lines) {
+			rest = append(rest, hunkHead.FindStringSubmatch(w.in.lines[h.at])[1])
+		}
+		if shown == 0 {
+			continue
+		}
+		w.d.note(h.at, head)
+		for _, i := range lines[:shown] {
+			w.d.keep(w.in, i)
+			left[boolInt(w.in.lines[i][0] == '-')]--
+		}
+		usedRoom, usedRows = usedRoom+cost, usedRows+shown+1
 	}
-	if left := [2]int{f.n[0] - shown[0], f.n[1] - shown[1]}; left[0]+left[1] > 0 && len(f.hunks) > 0 {
+	if len(rest) > 0 {
 		text := "…" + changes(left) + " more"
 		if len(f.hunks) > 1 {
-			text += fmt.Sprintf(" in %d hunks", len(f.hunks))
+			text += fmt.Sprintf(" in %d hunks%s", len(rest), placesIn(rest))
 		}
 		w.d.note(f.hunks[len(f.hunks)-1].end-1, text)
 		usedRoom, usedRows = usedRoom+chars(text)+1, usedRows+1
 	}
 	return usedRoom, usedRows
+}
+
+// changed are the lines of a hunk that were added or removed.
+func (h hunk) changed(lines []string) (at []int) {
+	for i := h.at + 1; i < h.end; i++ {
+		if strings.HasPrefix(lines[i], "+") || strings.HasPrefix(lines[i], "-") {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// mostPlaces is how many places are named where there is more.
+const mostPlaces = 16
+
+// placesIn names the lines of hunks, of very many some from all over the file.
+func placesIn(lines []string) string {
+	most := min(len(lines), mostPlaces)
+	text := ": @"
+	if most < len(lines) {
+		text = ", among them @"
+	}
+	for n := range most {
+		if n > 0 {
+			text += ", "
+		}
+		text += lines[n*len(lines)/most]
+	}
+	return text
 }
 
 // hunkName is the head of a hunk without its figures for the old file.

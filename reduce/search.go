@@ -144,30 +144,29 @@ func readHits(in *input) (files []hitFile, others []int, ok bool) {
 	return files, others, known > 1 && len(others)*5 < known
 }
 
-// samples draws hits that show, some of each file, as long as there is room.
+// sampleRoom is about how many characters a hit takes.
+const sampleRoom = 60
+
+// samples draws hits that show as long as there is room: some of each file, or one
+// of every so many files when not all of them can have one.
 func (w *patchWriter) samples(files []hitFile) {
+	most := min(len(files), w.rows, w.room/sampleRoom)
 	seen := map[uint64]bool{}
-	for i, f := range files {
-		left := len(files) - i
-		room, rows := w.room/left, w.rows/left
-		if left > 12 { // better one hit of some files than none of any
-			room, rows = max(room, 120), max(rows, 1)
-		}
-		shown := 0
+	for n := range most {
+		f := files[n*len(files)/most]
+		room, rows := max(w.room/(most-n), 2*sampleRoom), min(3, max(1, w.rows/(most-n)))
 		for _, h := range f.hits {
 			text := f.path + ":" + h.line()
-			cost := chars(shorten(text)) + 1
-			if k := kind(h.text); cost > min(room, w.room) || rows < 1 || w.rows < 1 || seen[k] {
+			cost, k := chars(shorten(text))+1, kind(h.text)
+			if cost > min(room, w.room) || seen[k] {
 				continue
-			} else {
-				seen[k] = true
 			}
-			w.d.lines = append(w.d.lines, drafted{text: text, at: h.at, of: 1})
-			w.room, room, rows, w.rows = w.room-cost, room-cost, rows-1, w.rows-1
-			shown++
-			if shown == 3 {
+			if rows--; rows < 0 || w.rows < 1 {
 				break
 			}
+			seen[k] = true
+			w.d.lines = append(w.d.lines, drafted{text: text, at: h.at, of: 1})
+			w.room, room, w.rows = w.room-cost, room-cost, w.rows-1
 		}
 	}
 }
