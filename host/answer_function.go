@@ -24,6 +24,7 @@ type function struct {
 	optional  []string
 	call      func(h *server, receiver string, call invocation) (result any, err error)
 	followed  bool // when the result is true, notifications follow at once
+	slow      bool // it takes time: programs start or end
 }
 
 func init() { maps.Copy(functions, layoutFunctions) }
@@ -96,7 +97,13 @@ func invokeFunction(c *client, in *api.InvokeFunctionRequest, reply func(proto.M
 		answer("", err)
 		return
 	}
-	if f, ok := functions[call.name]; ok {
+	if f, ok := functions[call.name]; ok && f.slow {
+		c.beside(func() {
+			defer c.survive(func(err error) { reply(nil, err) })
+			answer(c.host.callOwn(f, about, call))
+		})
+		return
+	} else if ok {
 		if f.followed {
 			c.out.lingers()
 		}

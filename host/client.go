@@ -132,24 +132,33 @@ func (c *client) answer(in *api.ClientOriginatedMessage) {
 		c.handle(in.GetId(), row, body)
 		return
 	}
+	c.beside(func() { c.handle(in.GetId(), row, body) })
+}
+
+// beside answers a request that takes time beside the others, when no
+// transaction is open.
+func (c *client) beside(answer func()) {
 	c.slow <- struct{}{}
 	c.wg.Go(func() {
 		defer func() { <-c.slow }()
 		c.host.frozen.thaw()
-		c.handle(in.GetId(), row, body)
+		answer()
 		c.out.wake()
 	})
 }
 
-// handle answers one request. A fault of ours in it ends neither the client nor
-// the host, with all its sessions.
+// survive answers a request by a fault of ours in it, which ends neither the
+// client nor the host, with all its sessions.
+func (c *client) survive(answer func(error)) {
+	if cause := recover(); cause != nil {
+		c.host.log.Error("a request failed", "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		answer(&fault.Error{Op: "answer", Code: fault.Internal, Detail: "the host failed", Hint: "report what is in its log"})
+	}
+}
+
+// handle answers one request.
 func (c *client) handle(id int64, row row, body proto.Message) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			c.host.log.Error("a request failed", "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
-			c.reply(id, nil, &fault.Error{Op: "answer", Code: fault.Internal, Detail: "the host failed", Hint: "report what is in its log"})
-		}
-	}()
+	defer c.survive(func(err error) { c.reply(id, nil, err) })
 	if row.late != nil {
 		row.late(c, body, func(out proto.Message, err error) {
 			c.reply(id, out, err)

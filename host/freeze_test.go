@@ -137,3 +137,26 @@ func TestTransactionsLeaveHalfOfTheTimeToOthers(t *testing.T) { // HOST-163
 		})
 	}
 }
+
+func TestALayoutIsAppliedWhenTheClientsTransactionEnds(t *testing.T) { // HOST-117
+	h := newHost(t)
+	c := h.connect()
+	id := c.open("sh")
+	_, tab := c.place(id)
+	spec := `{"tabs":[{"tab_id":` + quote(tab) + `,"root":{"session_id":` + quote(id) + `}}]}`
+	began := time.Now()
+	c.call(&api.TransactionRequest{Begin: ptr(true)})
+	applied := make(chan string, 1)
+	go func() { applied <- c.applyLayout(spec) }()
+	waitUntil(t, "it is asked for", func() bool { // its id is the next
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.wait) == 1
+	})
+	if got := c.call(&api.TransactionRequest{}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_OK {
+		t.Errorf("the end: %v", got)
+	}
+	if why := <-applied; why != "" || time.Since(began) > transactionPatience/2 {
+		t.Errorf("applied after %v: %q", time.Since(began), why)
+	}
+}

@@ -18,7 +18,7 @@ var layoutFunctions = map[string]function{
 	"iterm2.move_session":               {arguments: []string{"before", "destination", "session", "vertical"}, call: moveSession},
 	"iterm2.move_session_to_new_tab":    {arguments: []string{"session"}, optional: []string{"tab_index", "window_id"}, call: moveToNewTab},
 	"iterm2.move_session_to_new_window": {arguments: []string{"session"}, call: moveToNewWindow},
-	"iterm2.apply_layout":               {arguments: []string{"spec_json_b64"}, call: applyLayout},
+	"iterm2.apply_layout":               {arguments: []string{"spec_json_b64"}, call: applyLayout, slow: true},
 	"iterm2.move_tab_to_window":         {call: moveTabToWindow},
 	"iterm2.select_pane_in_direction":   {on: []string{"tab"}, arguments: []string{"direction"}, call: selectPane},
 }
