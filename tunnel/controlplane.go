@@ -45,7 +45,15 @@ func Look(ctx context.Context, baseURL, tunnelID string, key Secret) (name strin
 		return "", err
 	}
 	client := &http.Client{
-		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}},
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots},
+			OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+				if resp.StatusCode != http.StatusOK {
+					return proxyRefusal(resp.StatusCode)
+				}
+				return nil
+			},
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key goes to one host alone
 	}
 	resp, err := client.Do(req)
@@ -110,6 +118,11 @@ func refusedKey(detail string) error {
 	}
 }
 
+// proxyRefusal is the status with which a proxy refused to connect.
+type proxyRefusal int
+
+func (p proxyRefusal) Error() string { return fmt.Sprintf("the proxy answered %d", int(p)) }
+
 // unreachable says which layer failed. The error's own text may hold a proxy's
 // password, so it is not passed on.
 func unreachable(err error, host string) error {
@@ -121,7 +134,12 @@ func unreachable(err error, host string) error {
 	var op *net.OpError
 	var handshake tls.RecordHeaderError
 	var target *url.Error
+	var proxy proxyRefusal
 	switch {
+	case errors.As(err, &proxy):
+		f.Detail, f.Hint = fmt.Sprintf("the proxy of this environment refuses to connect (%d)", int(proxy)), "check HTTPS_PROXY, and its user and password"
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		f.Detail, f.Hint = "the proxy of this environment cannot be reached", "check HTTPS_PROXY"
 	case errors.As(err, &unknown):
 		f.Detail = "TLS: the certificate of " + host + " is not trusted"
 		if unknown.Cert != nil {
@@ -132,12 +150,10 @@ func unreachable(err error, host string) error {
 		f.Detail, f.Hint = "TLS: the certificate of "+host+" has expired, or the clock is wrong", "check the clock"
 	case errors.As(err, &invalid), errors.As(err, &name):
 		f.Detail = "TLS: the certificate of " + host + " is not valid for it"
-	case errors.As(err, &handshake):
+	case errors.As(err, &handshake), errors.Is(err, http.ErrSchemeMismatch):
 		f.Detail = "TLS: " + host + " does not speak it"
 	case errors.As(err, &dns):
 		f.Detail = "the name " + terminal.OneLine(dns.Name, 200) + " is not known"
-	case errors.As(err, &op) && op.Op == "proxyconnect":
-		f.Detail, f.Hint = "the proxy of this environment cannot be reached", "check HTTPS_PROXY and HTTP_PROXY"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &target) && target.Timeout():
 		f.Detail = host + " did not answer in time"
 	case errors.As(err, &op) && op.Op == "dial":
