@@ -75,7 +75,7 @@ func Load(p Place, alias string) (Config, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Config{}, &fault.Error{
 			Op: "tunnel " + alias, Code: fault.TunnelNotSetUp, Detail: "nothing was set up under this alias",
-			Hint: "run termpilot chatgpt setup --tunnel-id ID",
+			Hint: "run termpilot chatgpt setup --tunnel-id ID" + p.others(),
 		}
 	}
 	if err != nil {

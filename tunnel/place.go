@@ -57,8 +57,8 @@ func (p Place) make(alias string) (files, error) {
 	return f, nil
 }
 
-// Aliases lists the aliases that were set up, in order.
-func (p Place) Aliases() []string {
+// aliases lists the aliases that were set up, in order.
+func (p Place) aliases() []string {
 	entries, err := os.ReadDir(filepath.Join(p.Home, "tunnel"))
 	if err != nil {
 		return nil // none was ever set up
@@ -70,6 +70,14 @@ func (p Place) Aliases() []string {
 		}
 	}
 	return names
+}
+
+// others says which aliases could have been meant, at the end of a hint.
+func (p Place) others() string {
+	if names := p.aliases(); len(names) > 0 {
+		return ", or name one that was with --alias: " + strings.Join(names, ", ")
+	}
+	return ""
 }
 
 // DefaultAlias is the alias when none is named.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"termpilot/connector"
 	"termpilot/host"
 	"termpilot/terminal"
 	"termpilot/tunnel"
@@ -98,6 +99,7 @@ func (a *app) tunnelSetupCommand() *cobra.Command {
 	s.serverFlags(cmd)
 	aliasFlag(cmd, &c.Alias)
 	f := cmd.Flags()
+	f.Lookup("text").DefValue = connector.TextSummary // what supervise makes of it
 	f.StringVar(&c.TunnelID, "tunnel-id", "", "id of the tunnel: tunnel_ and 32 letters or digits")
 	f.StringVar(&key, "runtime-key", "env:"+tunnel.DefaultKeyVariable, "where the runtime key is: env:NAME, file:/path or keychain:SERVICE")
 	f.StringVar(&envFile, "env-file", "", "the .env file that sets the key's variable (default ./.env, then the one in the configuration folder)")
