@@ -71,7 +71,8 @@ func (p *Pilot) awaiting(t target, w *watcher, one run) *awaiting {
 		one.shell = p.shellName(t.session)
 	}
 	return &awaiting{
-		p: p, t: t, w: w, run: one, lines: linesOf(one.Command), ids: one.Prompts, sent: one.Began, activity: now,
+		p: p, t: t, w: w, run: one, lines: linesOf(one.Command), pasted: one.pasted, untyped: one.untyped,
+		ids: one.Prompts, sent: one.Began, activity: now,
 		probe: probe{shell: one.shell},
 	}
 }

@@ -56,7 +56,6 @@ func (p *Pilot) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 	p.log.Info("command submitted", "run", one.ID, "session", string(t.id()), "prompt", one.Prompts[0])
 
 	a := p.awaiting(t, w, one)
-	a.pasted, a.untyped = one.pasted, one.untyped
 	a.progress = newTicker(req.Progress, began)
 	if req.NoWait {
 		a.startOnly = true

@@ -87,7 +87,6 @@ func (p *Pilot) waitRun(ctx context.Context, req WaitRequest) (WaitResult, error
 func (p *Pilot) resume(t target, one run) *awaiting {
 	a := p.awaiting(t, nil, one)
 	a.lines = nil // what was typed has started, or will be found by its prompt
-	a.untyped = one.untyped
 	if one.over() || len(one.Prompts) == 0 {
 		a.status, a.reason, a.exit = one.Status, one.Reason, one.Exit
 		a.ended, a.endedAt = one.Status == Completed, one.Ended
