@@ -27,7 +27,7 @@ func FuzzMachineNeverInventsAPrompt(f *testing.F) { // MARK-5, MARK-6
 	for _, seed := range []string{
 		"133;A\n133;B\n133;D;0", "133;D;0;aid=x-1", "633;A\n633;B\n633;C\n633;D;0", "133;D;0;aid=x-1;n=", "133;D;0;aid=x-1;n=wrong",
 		"7;file:///etc#n=wrong", "1337;CurrentDir=/etc", "1337;RemoteHost=root@evil", "633;E;rm;wrong", "133;N;aid=x-1\n133;P;k=s\n133;C;aid=x-1",
-		"1337;ShellIntegrationVersion=1;shell=bash",
+		"1337;ShellIntegrationVersion=1;shell=bash", "7;file:///etc#n=wrong;at=x-2;d=1:0;tell=1", "7;file:///etc#n=wrong;run=x-1", "133;S;aid=x-2;line=1",
 	} {
 		for moment := range 6 {
 			f.Add(moment, []byte(seed))

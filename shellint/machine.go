@@ -27,6 +27,10 @@ type Prompt struct {
 	Aborted bool
 	Exit    *int // 0..255; nil when not known
 
+	// Repeat counts the prompts before this one that had the same name: bash
+	// shows one again, as another, when it refuses a line.
+	Repeat int
+
 	Start        uint64 // where the prompt begins
 	CommandStart uint64 // where the command line begins
 	OutputStart  uint64 // where the output begins
@@ -65,6 +69,7 @@ type Machine struct {
 	freed   []uint64
 	command string // the last CommandLine mark, for the next OutputStart
 	seen    bool
+	ended   *Prompt // a prompt of before the first mark, of which the end is known
 	cwd     string
 	host    string
 	user    string
@@ -103,7 +108,10 @@ func (m *Machine) Feed(mark Mark, at uint64) []Change {
 	case CommandLine:
 		m.command = mark.Text
 	case CurrentDir:
-		m.moved(mark)
+		m.free(at)
+		return m.moved(mark)
+	case Standing:
+		return m.standing(mark, at)
 	case RemoteHost:
 		m.user, m.host = mark.User, mark.Host
 	}
@@ -322,6 +330,9 @@ func (m *Machine) show(p *Prompt) {
 	m.pending = nil
 	m.count++
 	p.ID, p.Cwd, p.Host = "p"+strconv.FormatUint(m.count, 10), m.cwd, m.host
+	if before := m.Last(); before.AID == p.AID && before.ID != "" {
+		p.Repeat = before.Repeat + 1
+	}
 	m.history = append(m.history, p)
 	m.open = append(m.open, p)
 	if len(m.open) > maxOpen {
@@ -342,14 +353,6 @@ func (m *Machine) evict() {
 			m.history = slices.Delete(m.history, i, i+1)
 			return
 		}
-	}
-}
-
-// moved takes over a directory; the prompt being edited is in it, too.
-func (m *Machine) moved(mark Mark) {
-	m.cwd, m.host = mark.Text, mark.Host
-	if top := m.top(); top != nil && top.State == terminal.Editing && m.pending == nil {
-		top.Cwd, top.Host = m.cwd, m.host
 	}
 }
 

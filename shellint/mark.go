@@ -26,6 +26,7 @@ const (
 	Version                     // 1337 ShellIntegrationVersion
 	UserVar                     // 1337 SetUserVar
 	Property                    // 633 P, other than Cwd
+	Standing                    // 133 S, of our own scripts: how the line stands, told when asked by Question
 )
 
 // Mark is one parsed mark. Nothing in it is proven: compare Nonce, or let a
@@ -36,14 +37,25 @@ type Mark struct {
 	AID   string // application id: names the prompt (or the shell) that the mark belongs to
 	Nonce string // the secret that the mark carries, if any
 
-	Secondary bool // PromptStart, PromptEnd: of a continuation prompt (k=s, k=c)
+	Secondary bool // PromptStart, PromptEnd, CurrentDir: of a continuation prompt (k=s, k=c, more=)
 	Right     bool // PromptStart: of a right-hand prompt (k=r)
 
-	HasExit bool // CommandEnd: the mark carries an exit status in 0..255
-	Exit    int
+	HasExit bool   // CommandEnd: the mark carries an exit status in 0..255
+	Exit    int    // CurrentDir of our own scripts in tmux: that of the prompt Before
 	HasEOL  bool   // CommandEnd: the mark carries EOL
 	EOL     string // the text, without colours, with which zsh marks a missing line end before it prints this mark
 	Hooked  bool   // CommandEnd: a function named precmd came between EOL and this mark, and may have printed
+
+	// CurrentDir of our own scripts in tmux, which keeps it: how the prompt AID
+	// stands.
+	Runs   bool   // its command runs; otherwise its line is edited
+	Before string // the prompt whose command ended last, with Exit
+	Tells  bool   // the line editor answers Question
+
+	// Standing.
+	Holds bool // the line holds text
+	Drawn bool // the prompt is drawn again after this mark
+	Mode  bool // the line editor is in another mode than that of typing
 
 	// Text is the command line (CommandLine, and OutputStart where the shell
 	// tells it), the directory (CurrentDir), the version (Version) or the value
@@ -59,3 +71,7 @@ type Mark struct {
 	// print C and D for an empty line, too.
 	Blank bool
 }
+
+// Question is the key, which no keyboard sends, at which the line editor of a
+// shell with our script prints a Standing mark. It must reach no other program: see Mark.Tells.
+const Question = "\x1b[20257z"

@@ -58,6 +58,8 @@ func parsePrompt(text string) (Mark, bool) {
 		m.Kind = OutputStart
 	case "D":
 		m.Kind = CommandEnd
+	case "S":
+		m.Kind = Standing
 	default:
 		return Mark{}, false
 	}
@@ -87,6 +89,12 @@ func (m *Mark) attribute(name, value string) {
 		if b, err := base64.StdEncoding.DecodeString(value); err == nil && len(b) <= maxEOL && m.Kind == CommandEnd {
 			m.HasEOL, m.EOL = true, clean(string(b), "")
 		}
+	case "line":
+		m.Holds = m.Kind == Standing && value == "1"
+	case "drawn":
+		m.Drawn = m.Kind == Standing && value == "1"
+	case "mode":
+		m.Mode = m.Kind == Standing && value == "c"
 	case "precmd":
 		m.Hooked = m.Kind == CommandEnd && value == "1"
 	case "cmdline_url": // kitty's, also printed by fish itself since 4.1
@@ -98,7 +106,7 @@ func (m *Mark) attribute(name, value string) {
 
 // status takes over an exit status. Anything but a decimal number in 0..255 is none.
 func (m *Mark) status(s string) {
-	if m.Kind != CommandEnd || len(s) == 0 || len(s) > 3 || s[0] < '0' || s[0] > '9' {
+	if m.Kind != CommandEnd && m.Kind != CurrentDir || len(s) == 0 || len(s) > 3 || s[0] < '0' || s[0] > '9' {
 		return
 	}
 	n, err := strconv.Atoi(s)
@@ -187,12 +195,16 @@ func parseUserVar(text string) (Mark, bool) {
 
 // parseURL reads OSC 7: file://HOST/PATH, percent-encoded, or kitty's
 // kitty-shell-cwd://HOST/PATH, which is not. Our own scripts append the
-// fragment #n=NONCE; other number signs are part of the path, for scripts
+// fragment #n=NONCE and what tmux is to keep; other number signs are part of the path, for scripts
 // that do not encode them.
 func parseURL(text string) (Mark, bool) {
 	m := Mark{Kind: CurrentDir}
 	if i := strings.LastIndex(text, "#n="); i >= 0 {
-		text, m.Nonce = text[:i], limited(text[i+3:], maxField)
+		fields := strings.SplitN(text[i+3:], ";", maxFields+1)
+		text, m.Nonce = text[:i], limited(fields[0], maxField)
+		for _, f := range fields[1:min(len(fields), maxFields)] {
+			m.stands(f)
+		}
 	}
 	scheme, rest, ok := strings.Cut(text, "://")
 	slash := strings.IndexByte(rest, '/')
@@ -209,6 +221,26 @@ func parseURL(text string) (Mark, bool) {
 	}
 	m.Host, m.Text = localHost(clean(host, "")), clean(path, "")
 	return m, len(m.Text) <= maxText
+}
+
+// stands reads a field of what our scripts tell tmux to keep.
+func (m *Mark) stands(field string) {
+	name, value, _ := strings.Cut(field, "=")
+	switch name {
+	case "at", "more", "run":
+		m.AID, m.Runs, m.Secondary = limited(value, maxField), name == "run", name == "more"
+	case "tell":
+		m.Tells = value == "1"
+	case "d":
+		count, status, _ := strings.Cut(value, ":")
+		shell := strings.LastIndexByte(m.AID, '-')
+		if shell >= 0 && count != "" && len(count) <= 20 && strings.Trim(count, "0123456789") == "" {
+			m.status(status)
+		}
+		if m.HasExit {
+			m.Before = m.AID[:shell+1] + count
+		}
+	}
 }
 
 func localHost(host string) string {

@@ -50,6 +50,14 @@ func TestParseReadsEverySpelling(t *testing.T) {
 		{7, "file://localhost/%E6%97%A5", Mark{Kind: CurrentDir, Text: "/日"}},
 		{7, "file:///a%zz%4", Mark{Kind: CurrentDir, Text: "/a%zz%4"}},
 		{7, "file:///a#b#n=secret", Mark{Kind: CurrentDir, Text: "/a#b", Nonce: "secret"}},
+		{7, "file:///a#n=secret;at=9.1-4;d=3:7;tell=1", Mark{
+			Kind: CurrentDir, Text: "/a", Nonce: "secret", AID: "9.1-4", Before: "9.1-3", HasExit: true, Exit: 7, Tells: true,
+		}},
+		{7, "file:///a#n=secret;at=9.1-4;d=x:7;d=3:;d=3:256;tell=2", Mark{Kind: CurrentDir, Text: "/a", Nonce: "secret", AID: "9.1-4"}},
+		{7, "file:///a#n=secret;d=3:7;run=9", Mark{Kind: CurrentDir, Text: "/a", Nonce: "secret", AID: "9", Runs: true}},
+		{7, "file:///a#n=secret;more=9.1-4", Mark{Kind: CurrentDir, Text: "/a", Nonce: "secret", AID: "9.1-4", Secondary: true}},
+		{133, "S;aid=x;line=1;mode=c;drawn=1;n=secret", Mark{Kind: Standing, AID: "x", Nonce: "secret", Holds: true, Mode: true, Drawn: true}},
+		{133, "S;1;line=0;k=s", Mark{Kind: Standing}},
 		{7, "kitty-shell-cwd://box/a%20", Mark{Kind: CurrentDir, Host: "box", Text: "/a%20"}},
 		// MARK-2: no control character leaves.
 		{7, "file:///a%1b%5d%07b%c2%9b", Mark{Kind: CurrentDir, Text: "/a]b"}},

@@ -63,9 +63,13 @@ var (
 func TestTheShellIsAsItWouldBeWithoutUs(t *testing.T) { // MARK-30
 	eachShell(t, func(t *testing.T, shell string) {
 		// An empty .zshrc, because zsh has a dialog for those who have no file at all.
-		for _, files := range []map[string]string{{".zshrc": ""}, userFiles[shell]} {
-			with, home := shellState(t, shell, setup{files: files})
-			without, plainHome := shellState(t, shell, setup{files: files, plain: true})
+		for i, files := range []map[string]string{{".zshrc": ""}, userFiles[shell], userFiles[shell]} {
+			var env []string
+			if i == 2 {
+				env = inTmux
+			}
+			with, home := shellState(t, shell, setup{files: files, env: env})
+			without, plainHome := shellState(t, shell, setup{files: files, env: env, plain: true})
 			for name, got := range with {
 				want := without[name]
 				got, want = neutral(got, home), neutral(want, plainHome)
@@ -85,6 +89,9 @@ func TestTheShellIsAsItWouldBeWithoutUs(t *testing.T) { // MARK-30
 		}
 	})
 }
+
+// inTmux is what tmux sets for a pane's program, as far as it matters.
+var inTmux = []string{"TMUX=/nowhere,1,0", "TERM=tmux-256color"}
 
 // neutral takes out what differs between any two shells.
 func neutral(text, home string) string {

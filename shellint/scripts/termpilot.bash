@@ -8,6 +8,10 @@
 # run the user's own from it.
 #
 # In tmux, what the environment says of the terminal is of the one around tmux.
+# With a secret, the directory tells tmux there how the shell stands, too (at=
+# the prompt, more= one of which the line goes on, run= its command, d= how the last one ended), because tmux keeps
+# it for those who come later; and a key that no keyboard sends has the line
+# editor say whether its line holds text (S). It changes nothing.
 #
 # During a command PS1, PS2 and PS0 hold nothing that prints a mark: their
 # marks are array elements, and __termpilot_p picks the empty ones. A second
@@ -33,12 +37,15 @@ __termpilot_fixed=       # promptvars is off: the marks stand in the prompts
 __termpilot_d=           # bash before 4.4: 1 while a DEBUG trap may be of a command
 __termpilot_trap=        # bash before 4.4: the user's DEBUG trap
 __termpilot_cwd=
+__termpilot_m=           # 1 where tmux is told how the shell stands
+__termpilot_ended=       # the last command: ";d=PROMPT:STATUS"
 __termpilot_key=         # what PROMPT_COMMAND was when all was right
 __termpilot_ps=('' '' '') # what PS1, PS2 and PS0 were when all was right
 # What holds the secret is an array, which no bash exports.
 __termpilot_url=('') __termpilot_a=('' '' '') __termpilot_b=('' '' '') __termpilot_c=('' '' '') __termpilot_e=('' '' '')
 __termpilot_n=("${__termpilot_n-}") # ";n=NONCE", or nothing
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; else __termpilot_old=; fi
+[[ -n $__termpilot_n && -z $__termpilot_old && -n ${TMUX-} && ( $TERM == tmux* || $TERM == screen* ) ]] && __termpilot_m=1
 
 # The two hooks. Their output goes nowhere, so that "set -x" and a DEBUG trap
 # that prints show nothing of them: marks go to /dev/tty. Descriptor 9 is meanwhile
@@ -231,6 +238,7 @@ __termpilot_first() {
 	fi # else other commands came first, and the status is not known
 	__termpilot_last=$status
 	if ((__termpilot_i > 0)); then
+		[[ -z $ran ]] || __termpilot_ended=${mark:+";d=$__termpilot_i:$status"}
 		mark=$'\e]133;D'$mark";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
 		# Where prompts go through a pipe ("exec > >(tee log) 2>&1"), so does C, and D must not overtake it.
 		[[ ! -p /dev/fd/9 ]] && { builtin printf %s "$mark" >/dev/tty; } 2>/dev/null && mark=
@@ -239,16 +247,52 @@ __termpilot_first() {
 	fi
 	((__termpilot_i += 1))
 	__termpilot_where
-	local id="aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
-	__termpilot_a[1]=$mark$'\e]7;'$__termpilot_url$'\a\e]133;A;'$id
-	__termpilot_a[2]=$'\e]133;D;'$id$'\e]133;A;'$id
+	local id="aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a' at= run= more= url=$'\e]7;'$__termpilot_url
+	if [[ -n $__termpilot_m && -z $__termpilot_fixed ]]; then
+		__termpilot_bind
+		at=";at=$__termpilot_s-$__termpilot_i$__termpilot_ended$at"
+		run="$url;run=$__termpilot_s-$__termpilot_i"$'\a'
+		more="$url;more=$__termpilot_s-$__termpilot_i"$'\a'
+	fi
+	url+=$at$'\a'
+	__termpilot_a[1]=$mark$url$'\e]133;A;'$id
+	__termpilot_a[2]=$'\e]133;D;'$id$url$'\e]133;A;'$id
 	__termpilot_b[1]=$'\e]133;B;'$id __termpilot_b[2]=$'\e]133;B;'$id
-	__termpilot_c[1]=$'\e]133;C;'$id __termpilot_c[2]=$'\e]133;C;'$id
-	__termpilot_e[1]=$'\e]133;A;k=s;'$id __termpilot_e[2]=$'\e]133;A;k=s;'$id
+	__termpilot_c[1]=$'\e]133;C;'$id$run __termpilot_c[2]=$'\e]133;C;'$id$run
+	__termpilot_e[1]=$more$'\e]133;A;k=s;'$id __termpilot_e[2]=$more$'\e]133;A;k=s;'$id
 	__termpilot_p=1
 	__termpilot_wrap
 	[[ -z ${1-} ]] || __termpilot_retrap
 	builtin return "$status"
+}
+
+# __termpilot_bind binds the key by which the line editor is asked. It is done
+# anew at each prompt, because a key that is bound no more would be typed.
+__termpilot_bind() {
+	local map mode=
+	[[ -o emacs || -o vi ]] || builtin return 0
+	for map in emacs vi-insert vi-command; do
+		[[ $map != vi-command ]] || mode=';mode=c'
+		builtin bind -m "$map" -x "\"\\e[20257z\": { __termpilot_tell '$mode' \"\$_\"; } >/dev/null 2>&1" || builtin return 0
+	done
+	at=';tell=1'
+}
+
+# __termpilot_tell tells how the line stands. Where the key before it was one
+# that takes the next as text, that is taken out again. It is called with $_,
+# which is then what it was.
+__termpilot_tell() {
+	local key=$'\e[20257z' before=${READLINE_LINE:0:READLINE_POINT} mode=$1
+	[[ $__termpilot_p == 2 ]] || builtin return 0
+	[[ ! -o emacs ]] || mode= # bash before 5.1 takes the last binding for all maps
+	if [[ $before == *"$key" ]]; then
+		before=${before%"$key"}
+		READLINE_LINE=$before${READLINE_LINE:READLINE_POINT} READLINE_POINT=${#before}
+	fi
+	[[ -z $READLINE_LINE ]] || mode+=';line=1'
+	before=
+	[[ $(builtin bind -v) == *'enable-bracketed-paste on'* ]] && before=$'\e[?2004h'
+	builtin printf %s $'\e]133;S;aid='"$__termpilot_s-$__termpilot_i;drawn=1$mode$__termpilot_n"$'\a'"$before" >/dev/tty
 }
 
 # __termpilot_final puts the marks around a prompt that was just built anew.

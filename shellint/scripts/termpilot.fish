@@ -7,6 +7,11 @@
 # out: it belongs to the command before.
 #
 # In tmux, what the environment says of the terminal is of the one around tmux.
+# With a secret, the directory tells tmux there how the shell stands, too (at=
+# the prompt, run= its command, d= how the last one ended), because tmux keeps
+# it for those who come later; and a key that no keyboard sends has the line
+# editor say whether its line holds text (S). It changes nothing. fish 4 reads
+# such keys otherwise and has none.
 #
 # The secret is a part of the functions' own text, not a variable, so that
 # "set" does not show it ("functions NAME" does). B comes from fish_prompt,
@@ -42,6 +47,22 @@ and begin
     set -g __termpilot_i 0 # number of the prompt
     set -g __termpilot_p '' # edit: a prompt stands; run: a command runs; done: it has ended
     set -g __termpilot_last 0 # the status that D carried last
+    set -g __termpilot_m '' # 1 where tmux is told how the shell stands
+    set -g __termpilot_ended '' # the last command: ";d=PROMPT:STATUS"
+    test -n "$__termpilot_n"
+    and set -q TMUX
+    and string match -qr '^(tmux|screen)' -- "$TERM"
+    and set __termpilot_m 1
+
+    # __termpilot_where STATE tells the directory.
+    function __termpilot_where -V __termpilot_n -V __termpilot_host
+        set -l secret
+        test -n "$__termpilot_n"
+        and set secret '#'(builtin string sub -s 2 -- $__termpilot_n)
+        test -n "$__termpilot_m"
+        or set argv ''
+        builtin printf '\e]7;file://%s%s%s%s\a' "$__termpilot_host" (builtin string escape --style=url -- $PWD | builtin string join %0A) "$secret" "$argv[1]"
+    end
 
     function __termpilot_preexec --on-event fish_preexec -V __termpilot_n
         # For blanks and comments nothing runs, and $status is that of the command before.
@@ -57,6 +78,8 @@ and begin
             functions -e __termpilot_prompt
         end
         builtin printf '\e]133;C;aid=%s-%s%s%s\a' $__termpilot_s $__termpilot_i "$line" "$__termpilot_n"
+        test -n "$__termpilot_m"
+        and __termpilot_where ";run=$__termpilot_s-$__termpilot_i"
     end
 
     function __termpilot_postexec --on-event fish_postexec -V __termpilot_n
@@ -64,6 +87,7 @@ and begin
         test $__termpilot_p = run
         or return
         set __termpilot_p done
+        set __termpilot_ended ";d=$__termpilot_i:$__termpilot_last"
         builtin printf '\e]133;D;%s;aid=%s-%s%s\a' $__termpilot_last $__termpilot_s $__termpilot_i "$__termpilot_n"
     end
 
@@ -71,6 +95,11 @@ and begin
     function __termpilot_next -V __termpilot_n
         set __termpilot_i (builtin math $__termpilot_i + 1)
         set __termpilot_p edit
+        set -l tell ''
+        test -n "$__termpilot_m"
+        and __termpilot_bind
+        and set tell ';tell=1'
+        __termpilot_where ";at=$__termpilot_s-$__termpilot_i$__termpilot_ended$tell"
         builtin printf '\e]133;A;aid=%s-%s%s\a' $__termpilot_s $__termpilot_i "$__termpilot_n"
     end
 
@@ -80,12 +109,33 @@ and begin
         __termpilot_next
     end
 
-    function __termpilot_first --on-event fish_prompt -V __termpilot_n -V __termpilot_host
+    # __termpilot_bind binds the key by which the line editor is asked. It is done
+    # anew at each prompt, because a key that is bound no more would be typed.
+    function __termpilot_bind
+        builtin string match -q '3.*' -- $version
+        or return
+        for mode in (builtin bind -L)
+            builtin bind -M $mode \e\[20257z __termpilot_tell
+            or return
+        end
+    end
+
+    # __termpilot_tell tells how the line stands.
+    function __termpilot_tell -V __termpilot_n
+        test "$__termpilot_p" = edit
+        or return
+        set -l mode ''
+        test "$fish_key_bindings" = fish_default_key_bindings -o "$fish_bind_mode" = insert
+        or set mode ';mode=c'
+        set -l line (commandline)
+        if test (count $line) -gt 1 -o -n "$line"; or commandline --paging-mode; or commandline --search-mode 2>/dev/null
+            set mode "$mode;line=1"
+        end
+        builtin printf '\e]133;S;aid=%s-%s%s%s\a\e[?2004h' $__termpilot_s $__termpilot_i "$mode" "$__termpilot_n"
+    end
+
+    function __termpilot_first --on-event fish_prompt
         set -l st $status
-        set -l secret
-        test -n "$__termpilot_n"
-        and set secret '#'(builtin string sub -s 2 -- $__termpilot_n)
-        builtin printf '\e]7;file://%s%s%s\a' "$__termpilot_host" (builtin string escape --style=url -- $PWD | builtin string join %0A) "$secret"
         if test "$__termpilot_p" = run; or test "$__termpilot_p" = edit -a $st != $__termpilot_last
             __termpilot_leave ";$st"
         else if test "$__termpilot_p" = edit

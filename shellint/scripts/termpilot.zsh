@@ -9,6 +9,10 @@
 # named precmd, which comes before all hooks, may have printed behind that.
 #
 # In tmux, what the environment says of the terminal is of the one around tmux.
+# With a secret, the directory tells tmux there how the shell stands, too (at=
+# the prompt, more= one of which the line goes on, run= its command, d= how the last one ended), because tmux keeps
+# it for those who come later; and a key that no keyboard sends has the line
+# editor say whether its line holds text (S). It changes nothing.
 #
 # PS1 and PS2 hold the marks while a line is edited, and are the user's own
 # again when a command or a hook of the user's runs.
@@ -28,6 +32,9 @@ builtin typeset -gi +x __termpilot_last=0      # the status that D carried last
 builtin typeset -gi +x __termpilot_sp=0        # 1 when zsh marks missing line ends
 builtin typeset -gi +x __termpilot_lost=0      # 1 when a command ran after a prompt without marks
 builtin typeset -gH +x __termpilot_n=${__termpilot_n-} # ";n=NONCE", or nothing; hidden from lists of variables
+builtin typeset -gi +x __termpilot_m=0         # 1 where tmux is told how the shell stands
+builtin typeset -g +x __termpilot_ended=       # the last command: ";d=PROMPT:STATUS"
+[[ -n $__termpilot_n && -n ${TMUX-} && $TERM == (tmux|screen)* ]] && __termpilot_m=1
 builtin typeset -gaH __termpilot_w; __termpilot_w=()   # what stands around PS1 and PS2
 builtin typeset -gaH __termpilot_url; __termpilot_url=('' '')
 builtin typeset -ga __termpilot_eol; __termpilot_eol=('' '')
@@ -76,6 +83,8 @@ __termpilot_first() {
 	__termpilot_unwrap
 	if ((__termpilot_i > 0)); then
 		((!__termpilot_lost && (!__termpilot_p || st != __termpilot_last))) && mark=";$st"
+		((__termpilot_p)) || __termpilot_ended=";d=$__termpilot_i:$st"
+		((__termpilot_lost)) && __termpilot_ended=
 		mark+=";aid=$__termpilot_s-$__termpilot_i"
 		if ((__termpilot_sp)); then
 			if [[ $eol != "$__termpilot_eol[1]" ]]; then
@@ -110,20 +119,54 @@ __termpilot_final() {
 	[[ -o promptsp && -o promptcr ]] && __termpilot_sp=1 || __termpilot_sp=0
 	builtin emulate -L zsh -o extendedglob -o no_xtrace
 	builtin trap - DEBUG ZERR
-	builtin local id=";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
+	builtin local id=";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a' at= more=
 	__termpilot_unwrap
 	if [[ $PWD != "$__termpilot_url[1]" || -z $__termpilot_url[2] ]]; then
 		__termpilot_where
 	fi
+	if ((__termpilot_m)); then
+		at=";at=$__termpilot_s-$__termpilot_i$__termpilot_ended"
+		__termpilot_bind && at+=';tell=1'
+		more=$'\e]7;'"${__termpilot_url[2]//\%/%%};more=$__termpilot_s-$__termpilot_i"$'\a'
+	fi
 	if [[ $percent == 0 || ${(t)PS1} == *readonly* || ${(t)PS2} == *readonly* ]]; then
-		builtin print -rn -- $'\e]7;'"$__termpilot_url[2]"$'\a\e]133;A'"$id"$'\e]133;B'"$id" >/dev/tty
+		builtin print -rn -- $'\e]7;'"$__termpilot_url[2]$at"$'\a\e]133;A'"$id"$'\e]133;B'"$id" >/dev/tty
 		builtin return st
 	fi 2>/dev/null
-	__termpilot_w=("%{"$'\e]7;'"${__termpilot_url[2]//\%/%%}"$'\a\e]133;A'"$id%}" "%{"$'\e]133;B'"$id%}" "%{"$'\e]133;A;k=s'"$id%}")
+	__termpilot_w=("%{"$'\e]7;'"${__termpilot_url[2]//\%/%%}$at"$'\a\e]133;A'"$id%}" "%{"$'\e]133;B'"$id%}" "%{$more"$'\e]133;A;k=s'"$id%}")
 	PS1=$__termpilot_w[1]$PS1$__termpilot_w[2]
 	PS2=$__termpilot_w[3]$PS2$__termpilot_w[2]
 	builtin return st
 }
+
+# __termpilot_bind binds the key by which the line editor is asked. It is done
+# anew at each prompt, because a key that is bound no more would be typed.
+__termpilot_bind() {
+	builtin emulate -L zsh -o no_xtrace
+	[[ -o zle ]] && builtin zle -N __termpilot_tell || builtin return 1
+	builtin local map
+	for map in emacs viins vicmd main; do
+		builtin bindkey -M $map '\e[20257z' __termpilot_tell || builtin return 1
+	done
+	for map in viopp visual; do # not before zsh 5.0.8
+		builtin bindkey -M $map '\e[20257z' __termpilot_tell
+	done
+	builtin return 0
+} 2>/dev/null
+
+# __termpilot_tell tells how the line stands. Where the key before it was one
+# that takes the next as text, that is taken out again.
+__termpilot_tell() {
+	builtin emulate -L zsh -o no_xtrace
+	builtin local mode= paste=
+	[[ $CONTEXT == start && $__termpilot_p == 1 ]] || builtin return 0
+	[[ $LBUFFER == *$'\e[20257z' ]] && LBUFFER=${LBUFFER%$'\e[20257z'}
+	[[ $KEYMAP == (main|emacs|viins) ]] || mode=';mode=c'
+	[[ -z $BUFFER ]] || mode+=';line=1'
+	((${+zle_bracketed_paste})) && paste=$zle_bracketed_paste[1]
+	builtin print -rn -- $'\e]133;S;aid='"$__termpilot_s-$__termpilot_i$mode$__termpilot_n"$'\a'"$paste" >/dev/tty
+	builtin return 0
+} 2>/dev/null
 
 # __termpilot_where makes the directory a file URL.
 __termpilot_where() {
@@ -138,7 +181,7 @@ __termpilot_where() {
 __termpilot_preexec() {
 	builtin emulate -L zsh -o extendedglob -o no_xtrace
 	builtin trap - DEBUG ZERR
-	builtin local MATCH MBEGIN MEND line=$1
+	builtin local MATCH MBEGIN MEND line=$1 run=
 	__termpilot_unwrap
 	if ((!__termpilot_p)); then
 		# The prompt came without our marks. Be there at the next.
@@ -152,7 +195,8 @@ __termpilot_preexec() {
 	else
 		line=
 	fi
-	builtin print -rn -- $'\e]133;C;aid='"$__termpilot_s-$__termpilot_i$line$__termpilot_n"$'\a' >/dev/tty
+	((__termpilot_m)) && run=$'\e]7;'"$__termpilot_url[2];run=$__termpilot_s-$__termpilot_i"$'\a'
+	builtin print -rn -- $'\e]133;C;aid='"$__termpilot_s-$__termpilot_i$line$__termpilot_n"$'\a'"$run" >/dev/tty
 	builtin return 0
 } 2>/dev/null
 
