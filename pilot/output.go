@@ -191,6 +191,10 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 		if prompt.Cwd != "" {
 			res.Cwd = prompt.Cwd
 		}
+		if prompt.Unseen {
+			res.ExitReason = joinReasons(res.ExitReason, "the command began before this process watched the terminal: read what it printed with read_terminal")
+			continue
+		}
 		span := prompt.Output
 		if i == len(a.ids)-1 && a.status == RunUnknown {
 			span = withoutPrompt(span)

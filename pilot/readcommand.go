@@ -78,11 +78,11 @@ func (r *reading) prompts(ctx context.Context) ([]terminal.Prompt, error) {
 		if err != nil {
 			return nil, err
 		}
-		if prompt.State == terminal.Running || prompt.State == terminal.Finished {
-			prompts = append(prompts, prompt)
-		}
-		if prompt.State == terminal.Lost {
+		switch {
+		case prompt.Unseen, prompt.State == terminal.Lost:
 			r.head = true
+		case prompt.State == terminal.Running, prompt.State == terminal.Finished:
+			prompts = append(prompts, prompt)
 		}
 	}
 	if len(prompts) == 0 && !r.head {

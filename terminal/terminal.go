@@ -260,6 +260,9 @@ type Prompt struct {
 	// Silent is Yes when the command has ended and printed nothing, so that there
 	// is no output to read. Unknown when the backend does not tell.
 	Silent Known
+	// Unseen is set when the command began before the backend watched: where its
+	// output begins is not known, and Output is empty.
+	Unseen bool
 	Cwd    string
 }
 

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -55,6 +56,7 @@ type Backend struct {
 	nonces map[terminal.ID]string // of the shells that we opened
 	kept   map[terminal.ID]*pane  // of a link that was lost, while the server lives
 	epoch  int                    // of the links, so that prompt ids stay unique
+	token  string                 // and among processes
 }
 
 var (
@@ -86,7 +88,10 @@ func New(o Options) *Backend {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{o: o, socket: socketPath(o.Socket, o.Env), nonces: map[terminal.ID]string{}, kept: map[terminal.ID]*pane{}}
+	return &Backend{
+		o: o, socket: socketPath(o.Socket, o.Env), token: rand.Text()[:10],
+		nonces: map[terminal.ID]string{}, kept: map[terminal.ID]*pane{},
+	}
 }
 
 // Name is "tmux".

@@ -35,6 +35,7 @@ type pane struct {
 	epoch    int   // of the tracker
 	base     int64 // first row of the screen, less tmux's count of the history, at the last picture
 	pasting  bool
+	question question
 	seeding  bool // its picture is asked for, and holds what is printed until then
 	buf      []byte
 
@@ -182,6 +183,7 @@ func (p *pane) draw(output []byte) {
 	_, _ = p.term.Write(output)
 	p.term.Replies() // tmux answers its programs itself
 	p.tracker.Drawn()
+	p.heardAnswer()
 	if p.term.Modes().BracketedPaste {
 		p.pasting = true
 	}

@@ -273,6 +273,9 @@ func (b *Backend) Prompt(ctx context.Context, id terminal.ID, promptID string) (
 	if err != nil {
 		return terminal.Prompt{}, err
 	}
+	if promptID == "" {
+		ask(ctx, p)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -308,6 +311,7 @@ func (b *Backend) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt,
 	panes := l.order
 	l.mu.Unlock()
 	l.settle(ctx, panes)
+	ask(ctx, panes...)
 	all := make(map[terminal.ID]terminal.Prompt, len(panes))
 	for _, p := range panes {
 		p.mu.Lock()

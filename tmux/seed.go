@@ -54,6 +54,7 @@ const pictureMost = 10 * time.Second
 // picture is a pane at one moment of its output stream.
 type picture struct {
 	state
+	folder  string   // as its shell told it
 	text    []string // rows of the history and the screen
 	joined  []string // the same, wrapped rows joined
 	saved   []string // the main screen while the alternate one shows
@@ -87,6 +88,7 @@ func (l *link) picture(c *conn, p *pane, take func(picture)) *call {
 	}
 	c.post(k, strings.Join([]string{
 		"display-message -p " + at + " " + quote(stateFormat),
+		"display-message -p " + at + " '#{pane_path}'",
 		"capture-pane -p " + at + " " + rows,
 		"capture-pane -p -a -q " + at,
 		"capture-pane -p -P -C " + at,
@@ -104,6 +106,11 @@ func readPicture(k *call, most int) (pic picture, ok bool) {
 	if pic.state, ok = parseState(string(k.answers[0].lines[0])); !ok {
 		return pic, false
 	}
+	folder, ok := k.cutLine()
+	if !ok {
+		return pic, false
+	}
+	pic.folder = string(folder)
 	var lines [][]byte
 	if lines, ok = k.cut(min(pic.history, most) + pic.rows); !ok {
 		return pic, false
@@ -239,6 +246,7 @@ func (p *pane) take(pic picture) {
 	p.term.Replies()
 	p.base = p.top() - int64(pic.history)
 	p.lastOutput = time.Now()
+	p.question = question{prompt: p.tracker.Resume(pic.folder), asking: p.question.asking, answer: p.question.answer}
 	if again {
 		p.tellHeld()
 		for w := range p.watchers {
@@ -343,7 +351,10 @@ func (p *pane) newTerminal(columns, rows int) {
 		Columns: columns, Rows: rows, Scrollback: p.link.b.o.Scrollback, ScrollbackBytes: scrollbackBytes,
 		OSC: func(command int, payload []byte) { to.pane.osc(command, payload) },
 	})
-	p.tracker = track.New(p.term, p.nonce, fmt.Sprintf("%s.%d.%d.%d.", p.link.identity, p.number, p.link.epoch, p.epoch))
+	p.tracker = track.New(p.term, track.Options{
+		Nonce: p.nonce, Session: fmt.Sprintf("%s.%d.", p.link.identity, p.number),
+		Own: fmt.Sprintf("%s.%d.%s.%d.%d.", p.link.identity, p.number, p.link.b.token, p.link.epoch, p.epoch),
+	})
 	p.held = nil
 }
 

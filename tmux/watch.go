@@ -119,6 +119,7 @@ func (b *Backend) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal
 	if err != nil {
 		return nil, err
 	}
+	ask(ctx, p)
 	w := &watcher{limit: b.o.Queue, wake: make(chan struct{}, 1)}
 	p.mu.Lock()
 	if p.over {

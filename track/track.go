@@ -20,7 +20,7 @@ type Tracker struct {
 	term    *vt.Terminal
 	machine *shellint.Machine
 	nonce   bool
-	prefix  string // of prompt ids, so that they are unique among sessions
+	o       Options
 
 	pins    map[uint64]vt.Pin
 	first   map[uint64]place // where each pin was when it was made, or moved to when its row was erased
@@ -28,6 +28,7 @@ type Tracker struct {
 	history int            // rows of the scrollback when it was last looked at
 	cuts    map[uint64]int // by handle of an output's end: cells of zsh's filler before it
 
+	held    *line  // how the line stood when the shell said that it holds text
 	touched bool   // something was typed since the prompt was shown
 	right   string // what stood right of the command's start before the first touch
 	pasted  bool   // the line editor took bracketed pastes at a prompt
@@ -40,11 +41,20 @@ type place struct {
 	moved bool
 }
 
-// New returns a tracker of what is drawn on term from now on. With a nonce only
-// marks that carry it count. prefix begins the id of each prompt.
-func New(term *vt.Terminal, nonce, prefix string) *Tracker {
+// Options says whose prompts a Tracker follows, and how it names them.
+type Options struct {
+	Nonce string // with it, only marks that carry it count
+	// Session begins the ids of prompts that carry the nonce: with the shell's own
+	// name for the prompt behind it, another tracker of the session gives the same.
+	Session string
+	// Own begins the ids of all others. No other tracker has the same.
+	Own string
+}
+
+// New returns a tracker of what is drawn on term from now on.
+func New(term *vt.Terminal, o Options) *Tracker {
 	return &Tracker{
-		term: term, machine: shellint.NewMachine(nonce), nonce: nonce != "", prefix: prefix,
+		term: term, machine: shellint.NewMachine(o.Nonce), nonce: o.Nonce != "", o: o,
 		pins: map[uint64]vt.Pin{}, first: map[uint64]place{}, cuts: map[uint64]int{},
 	}
 }
@@ -60,10 +70,9 @@ func (t *Tracker) OSC(command int, payload []byte) []Change {
 		return nil
 	}
 	switch mark.Kind {
-	case shellint.PromptStart, shellint.PromptEnd, shellint.OutputStart, shellint.CommandEnd:
+	case shellint.PromptStart, shellint.PromptEnd, shellint.OutputStart, shellint.CommandEnd, shellint.Standing:
 	default:
-		t.machine.Feed(mark, 0)
-		return nil
+		return t.changes(t.machine.Feed(mark, 0))
 	}
 	t.Drawn()
 	if mark.Kind == shellint.OutputStart && !t.nonce {
@@ -76,15 +85,22 @@ func (t *Tracker) OSC(command int, payload []byte) []Change {
 		t.term.Release() // a picture that the command did not finish shows no more than this
 		t.cutFiller(mark)
 	}
-	var out []Change
-	for _, c := range t.machine.Feed(mark, t.next) {
-		out = append(out, t.change(c))
+	out := t.changes(t.machine.Feed(mark, t.next))
+	if mark.Kind == shellint.Standing {
+		t.stands(mark, out)
 	}
 	for _, handle := range t.machine.Released() {
 		t.term.Unpin(t.pins[handle])
 		delete(t.pins, handle)
 		delete(t.first, handle)
 		delete(t.cuts, handle)
+	}
+	return out
+}
+
+func (t *Tracker) changes(told []shellint.Change) (out []Change) {
+	for _, c := range told {
+		out = append(out, t.change(c))
 	}
 	return out
 }
@@ -98,7 +114,7 @@ type Change struct {
 func (t *Tracker) change(c shellint.Change) Change {
 	switch c.Kind {
 	case terminal.PromptShown:
-		t.touched, t.right = false, ""
+		t.touched, t.right, t.held = false, "", nil
 	case terminal.Started:
 		if c.Prompt.Command == "" {
 			c.Prompt.Command = strings.TrimRight(t.textBetween(c.Prompt.CommandStart, t.term.Cursor()), " \n")
@@ -146,19 +162,17 @@ func (t *Tracker) Last(unread bool) terminal.Prompt {
 	return t.tellLive(p, unread)
 }
 
-// Prompt returns the prompt of an id that this tracker gave. A prompt that is
-// not kept, or never was, is in state Lost.
+// Prompt returns the prompt of an id that this tracker, or another of the same
+// session, gave. A prompt that is not kept, or never was, is in state Lost.
 func (t *Tracker) Prompt(id string, unread bool) terminal.Prompt {
 	last := t.machine.Last()
-	if last.ID != "" && t.prefix+last.ID == id {
+	if last.ID != "" && t.id(last) == id {
 		return t.tellLive(last, unread)
 	}
-	own, ok := strings.CutPrefix(id, t.prefix)
-	p, kept := t.machine.Prompt(own)
-	if !ok || !kept {
-		return terminal.Prompt{ID: id, State: terminal.Lost}
+	if p, kept := t.find(id); kept {
+		return t.tell(p)
 	}
-	return t.tell(p)
+	return terminal.Prompt{ID: id, State: terminal.Lost}
 }
 
 // Ready reports whether the line editor at the last prompt takes what is typed.
@@ -182,7 +196,7 @@ func (t *Tracker) marks() terminal.Marks {
 // tell makes a terminal.Prompt of a prompt: all but how its line stands.
 func (t *Tracker) tell(p shellint.Prompt) terminal.Prompt {
 	out := terminal.Prompt{
-		ID: t.prefix + p.ID, State: p.State, Marks: t.marks(), Command: p.Command, Exit: p.Exit, Cwd: p.Cwd,
+		ID: t.id(p), State: p.State, Marks: t.marks(), Command: p.Command, Exit: p.Exit, Cwd: p.Cwd,
 		Typed: terminal.No, Touched: terminal.KnownOf(t.touched), Paste: terminal.KnownOf(t.term.Modes().BracketedPaste),
 	}
 	if p.State != terminal.Running && p.State != terminal.Finished {
@@ -190,6 +204,7 @@ func (t *Tracker) tell(p shellint.Prompt) terminal.Prompt {
 	}
 	start, ok := t.locate(p.OutputStart)
 	if !ok {
+		out.Unseen = p.OutputStart == 0 && !p.Aborted
 		return out
 	}
 	out.Output = terminal.Span{Start: start.Point, End: later(start.Point, t.cursor())}
@@ -232,7 +247,7 @@ func (t *Tracker) typed(start uint64, unread bool) terminal.Known {
 	at, ok := t.locate(start)
 	switch {
 	case !ok:
-		return terminal.Unknown
+		return t.holds()
 	case t.cursor() != at.Point:
 		return terminal.Yes
 	case !t.touched:

@@ -23,7 +23,7 @@ func newScreen(nonce string) *screen {
 			s.told = append(s.told, c.Kind)
 		}
 	}})
-	s.Tracker = New(s.Terminal, nonce, "s.")
+	s.Tracker = New(s.Terminal, Options{Nonce: nonce, Session: "t.", Own: "s."})
 	return s
 }
 
