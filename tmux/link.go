@@ -286,11 +286,23 @@ func (l *link) listen(ctx context.Context, session string) *listener {
 	h = &listener{session: session, newest: -1, early: map[int][]byte{}}
 	l.listeners[session] = h
 	l.mu.Unlock()
-	ready := make(chan struct{})
+	ctx, cancel := l.b.limited(ctx)
+	defer cancel()
+	// What is told before the connection is known waits for it, but not for one
+	// that never comes.
+	ready, late := make(chan struct{}), make(chan struct{})
+	inTime := context.AfterFunc(ctx, func() { close(late) })
 	c, err := l.connect(ctx, session, true, func(n note) {
-		<-ready
-		l.noted(h, n)
+		select {
+		case <-ready:
+			l.noted(h, n)
+		case <-late:
+		}
 	})
+	if !inTime() && err == nil {
+		c.close()
+		err = errSilent
+	}
 	l.mu.Lock()
 	h.conn = c
 	over := l.lost != nil

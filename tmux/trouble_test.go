@@ -1,8 +1,10 @@
 package tmux
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -236,5 +238,25 @@ func TestNothingIsLeftBehind(t *testing.T) { // TMUX-31
 	awaitPrompt(t, b, p.ID, "")
 	if left, err := filepath.Glob(filepath.Join(s.home, "shells", "tmux-*")); err != nil || len(left) != 0 {
 		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+func TestAConnectionThatTellsAndDoesNotAttachIsGivenUp(t *testing.T) { // TMUX-4
+	s := newServer(t)
+	s.write("tmux", "#!/bin/sh\necho '%window-add @1'\nexec sleep 600\n")
+	must(t, os.Chmod(filepath.Join(s.home, "tmux"), 0o700))
+	b := s.backend()
+	l := &link{b: b, program: filepath.Join(s.home, "tmux"), listeners: map[string]*listener{}}
+	few, cancel := context.WithTimeout(ctx(t), 200*time.Millisecond)
+	defer cancel()
+	given := make(chan *listener, 1)
+	go func() { given <- l.listen(few, "$1") }()
+	select {
+	case h := <-given:
+		if h != nil {
+			t.Error("it counts as attached")
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("it is waited for without end")
 	}
 }
