@@ -64,75 +64,82 @@ const (
 
 // step takes one byte of a sequence.
 func (p *passthrough) step(dst []byte, c byte) []byte {
-	if p.state == passC1 {
-		p.state = passText
-		switch {
-		case c >= 0x80 && c <= 0x9f:
-			return dst
-		case c >= 0xa0 && c <= 0xbf:
-			return append(dst, c1Lead, c)
-		}
-		// A lead alone is no character, and must not become one with what follows.
-		return p.pass(append(dst, "\uFFFD"...), []byte{c})
+	switch {
+	case p.state == passC1:
+		return p.stepC1(dst, c)
+	case c == 0x18 || c == 0x1a: // CAN, SUB: the sequence is given up
+		return append(p.finish(dst, false), c)
+	case p.state == passString || p.state == passStringEscape:
+		return p.stepString(dst, c)
 	}
-	if c == 0x18 || c == 0x1a { // CAN, SUB: the sequence is given up
-		dst = p.finish(dst, false)
-		return append(dst, c)
+	return p.stepSequence(dst, c)
+}
+
+// stepC1 takes the byte behind what may be the lead of a C1 control.
+func (p *passthrough) stepC1(dst []byte, c byte) []byte {
+	p.state = passText
+	switch {
+	case c >= 0x80 && c <= 0x9f:
+		return dst
+	case c >= 0xa0 && c <= 0xbf:
+		return append(dst, c1Lead, c)
 	}
-	if c == 0x1b && p.state != passString && p.state != passStringEscape {
+	// A lead alone is no character, and must not become one with what follows.
+	return p.pass(append(dst, "\uFFFD"...), []byte{c})
+}
+
+// stepSequence takes a byte of an escape or control sequence.
+func (p *passthrough) stepSequence(dst []byte, c byte) []byte {
+	switch {
+	case c == 0x1b:
 		p.held = append(p.held[:0], 0x1b) // a sequence that another one interrupts does nothing
 		p.state = passEscape
 		return dst
-	}
-	if c < 0x20 && c != 0x07 && c != 0x1b || c == 0x07 && p.state != passString && p.state != passStringEscape {
-		// A control inside a sequence takes effect at once, inside a string none.
-		if c != enq && p.state != passString && p.state != passStringEscape {
-			dst = append(dst, c)
-		}
+	case c == enq:
 		return dst
-	}
-	if c >= 0x80 && p.state != passString && p.state != passStringEscape {
-		return p.pass(p.finish(dst, false), []byte{c}) // not part of any sequence
+	case c < 0x20: // a control inside a sequence takes effect at once
+		return append(dst, c)
+	case c >= 0x80: // not part of any sequence
+		return p.pass(p.finish(dst, false), []byte{c})
 	}
 	p.held = append(p.held, c)
-	switch p.state {
-	case passEscape, passShort:
-		switch {
-		case p.state == passEscape && c == '[':
-			p.state = passCSI
-		case p.state == passEscape && bytes.IndexByte([]byte("]P_^X"), c) >= 0:
-			p.state = passString
-		case c >= 0x20 && c <= 0x2f:
-			p.state = passShort
-		case c == 'Z' && p.state == passEscape: // DECID, a query
-			return p.finish(dst, false)
-		default:
-			return p.finish(dst, true)
-		}
-	case passCSI:
+	switch {
+	case p.state == passCSI:
 		if c >= 0x40 && c <= 0x7e {
 			return p.finish(dst, !csiQuery(p.held[2:]))
 		}
-	case passString:
-		switch {
-		case c == 0x07:
-			return p.finish(dst, stringPasses(p.held))
-		case c == 0x1b:
-			p.state = passStringEscape
-		}
-	case passStringEscape:
-		if c == '\\' {
-			return p.finish(dst, stringPasses(p.held))
-		}
-		// ESC ends the string, and begins what follows.
+	case p.state == passEscape && c == '[':
+		p.state = passCSI
+	case p.state == passEscape && bytes.IndexByte([]byte("]P_^X"), c) >= 0:
+		p.state = passString
+	case c <= 0x2f:
+		p.state = passShort
+	default:
+		return p.finish(dst, p.state != passEscape || c != 'Z') // DECID is a query
+	}
+	if len(p.held) > maxHeld {
+		return p.finish(dst, false)
+	}
+	return dst
+}
+
+// stepString takes a byte of a control string, in which controls have no effect.
+func (p *passthrough) stepString(dst []byte, c byte) []byte {
+	if c < 0x20 && c != 0x07 && c != 0x1b {
+		return dst
+	}
+	p.held = append(p.held, c)
+	switch {
+	case p.state == passStringEscape && c != '\\': // ESC ends the string, and begins what follows
 		p.held = append(p.held[:0], 0x1b)
 		p.state = passEscape
 		return p.step(dst, c)
+	case p.state == passStringEscape, c == 0x07:
+		return p.finish(dst, stringPasses(p.held))
+	case c == 0x1b:
+		p.state = passStringEscape
 	}
 	if len(p.held) > maxHeld {
-		if p.state != passString && p.state != passStringEscape {
-			return p.finish(dst, false)
-		}
 		p.held = append(p.held[:0], "\x1b_"...) // of no kind that passes, up to its end
 	}
 	return dst
