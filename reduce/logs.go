@@ -37,8 +37,36 @@ func seenLog(in *input) bool {
 	return n >= 24
 }
 
-// level is the severity that a line of a log names.
-var level = regexp.MustCompile(`(?:^|[\s\["'=(<|])(FATAL|fatal|PANIC|panic|CRITICAL|critical|CRIT|crit|ERROR|Error|error|ERR|err|WARNING|Warning|warning|WARN|warn|NOTICE|notice|INFO|Info|info|DEBUG|debug|TRACE|trace)(?:$|[\s\]:"')>|,])`)
+// levelWords are the words that name the severity of a line, and what they mean.
+var levelWords = func() map[string]string {
+	words := map[string]string{}
+	for meaning, list := range map[string]string{
+		"error":   "FATAL fatal PANIC panic CRITICAL critical CRIT crit ERROR Error error ERR err",
+		"warning": "WARNING Warning warning WARN warn",
+		"info":    "NOTICE notice INFO Info info",
+		"debug":   "DEBUG debug TRACE trace",
+	} {
+		for word := range strings.FieldsSeq(list) {
+			words[word] = meaning
+		}
+	}
+	return words
+}()
+
+// levelWord is what the first such word of a line means; "" when it has none.
+func levelWord(line string) string {
+	for i, j := 0, 0; i < len(line); i = j + 1 {
+		for j = i; j < len(line) && line[j]|0x20 >= 'a' && line[j]|0x20 <= 'z'; j++ {
+		}
+		if j-i < 3 || i > 0 && strings.IndexByte(" \t[\"'=(<|", line[i-1]) < 0 || j < len(line) && strings.IndexByte(" \t]:\"')>|,", line[j]) < 0 {
+			continue
+		}
+		if meaning := levelWords[line[i:j]]; meaning != "" {
+			return meaning
+		}
+	}
+	return ""
+}
 
 // levelOf is how much a line of a log tells by its level: 3 of an error, 2 of a
 // warning, else what its words tell, and its level as it counts.
@@ -47,15 +75,13 @@ func levelOf(line string) (int, string) {
 	if len(head) > 6 && strings.IndexByte("EF", head[0]) >= 0 && klog(head) {
 		return 3, "error"
 	}
-	if m := level.FindStringSubmatch(head); m != nil {
-		switch strings.ToLower(m[1])[:3] {
-		case "fat", "pan", "cri", "err":
-			return 3, "error"
-		case "war":
-			return 2, "warning"
-		case "deb", "tra":
-			return 0, ""
-		}
+	switch meaning := levelWord(head); meaning {
+	case "error":
+		return 3, meaning
+	case "warning":
+		return 2, meaning
+	case "debug":
+		return 0, ""
 	}
 	return min(weight(line), 2), "" // "error" as a word of a line that is none is less than an error
 }

@@ -236,7 +236,7 @@ func BenchmarkOutput(b *testing.B) {
 			text := strings.Repeat(s.text, 1+(1<<20)/len(s.text))
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Output(s.command, text, Options{})
+				Output(s.command, text, Options{Mask: true})
 			}
 		})
 	}
