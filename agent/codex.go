@@ -45,7 +45,7 @@ var codex = vendor{
 	identify:       codexChat,
 	configure:      configureCodex,
 	checkConfigure: func(_, _ string) (detail, hint string) { return "", "" },
-	resume:         []string{"resume"},
+	resume:         []string{"resume", "--no-daemon"},
 }
 
 func codexPreflight(ctx context.Context, p probe) (facts, error) {

@@ -1,0 +1,230 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// realAgent is one vendor's program as it was installed, with a home that asks
+// nothing before its composer.
+type realAgent struct {
+	name   string
+	env    []string // NAME=value for a launch
+	files  func(url, dir string) map[string]string
+	breaks string   // the key that interrupts a turn
+	model  []string // flags of agent configure that must succeed; nil: it must be refused
+	quit   string
+}
+
+const madeUpKey = "sk-made-up-key-000000000000000000001"
+
+var realAgents = []realAgent{
+	{
+		name:   "claude",
+		env:    []string{"ANTHROPIC_API_KEY=" + madeUpKey, "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1"},
+		breaks: "escape", model: []string{"--model", "sonnet"}, quit: "/exit",
+		files: func(_, dir string) map[string]string {
+			return map[string]string{".claude.json": fmt.Sprintf(`{"hasCompletedOnboarding":true,"theme":"dark","lastReleaseNotesSeen":"9.9.9",`+
+				`"customApiKeyResponses":{"approved":[%q],"rejected":[]},"projects":{%q:{"hasTrustDialogAccepted":true}}}`, madeUpKey[len(madeUpKey)-20:], dir)}
+		},
+	},
+	{
+		name: "codex", env: []string{"MADE_UP_KEY=" + madeUpKey},
+		breaks: "escape", model: []string{"--model", "GPT-6.2-Astra", "--effort", "medium"}, quit: "/quit",
+		files: func(url, dir string) map[string]string {
+			return map[string]string{".codex/config.toml": "model=\"gpt-5.1-codex\"\nmodel_provider=\"mine\"\ncheck_for_update_on_startup=false\n" +
+				"[model_providers.mine]\nname=\"mine\"\nbase_url=\"" + url + "/v1\"\nwire_api=\"responses\"\nenv_key=\"MADE_UP_KEY\"\n" +
+				"[analytics]\nenabled=false\n[projects.\"" + dir + "\"]\ntrust_level=\"trusted\"\n"}
+		},
+	},
+	{
+		name: "grok", env: []string{"XAI_API_KEY=" + madeUpKey, "GROK_TELEMETRY_ENABLED=false"},
+		breaks: "ctrl_c", quit: "/quit",
+		files: func(url, _ string) map[string]string {
+			one := func(id string) string {
+				return "[model.\"" + id + "\"]\nmodel=\"" + id + "\"\nbase_url=\"" + url + "/v1\"\nenv_key=\"XAI_API_KEY\"\napi_backend=\"messages\"\ncontext_window=100000\n"
+			}
+			return map[string]string{".grok/config.toml": "[models]\ndefault=\"mine\"\n" + one("mine") + one("grok-composer-2.5-fast")}
+		},
+	},
+}
+
+// seat is one agent that was launched for real.
+type seat struct {
+	t       *testing.T
+	home    home
+	model   *model
+	session string
+}
+
+// call runs a command of ours and reads its JSON.
+func (s *seat) call(want int, args ...string) map[string]any {
+	s.t.Helper()
+	out, errs, code := s.home.termpilot(s.t, append(args, "--json")...)
+	if code != want {
+		screen, _, _ := s.home.termpilot(s.t, "read", s.session)
+		s.t.Fatalf("%q ended with %d, want %d: %s%s\n%s", args, code, want, errs, out, screen)
+	}
+	var v map[string]any
+	if code == 0 || out != "" {
+		if err := json.Unmarshal([]byte(out), &v); err != nil {
+			s.t.Fatal(err, out)
+		}
+	}
+	return v
+}
+
+// ends gives a prompt and waits for the end of its turn.
+func (s *seat) ends(prompt string, want int) (dispatch, late time.Duration) {
+	s.t.Helper()
+	began := time.Now()
+	turn := s.call(0, "agent", "turn", s.session, prompt)
+	dispatch = time.Since(began)
+	s.call(want, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
+	return dispatch, time.Since(s.model.ended())
+}
+
+func (s *seat) answer(want string) {
+	s.t.Helper()
+	if got := text(s.call(0, "agent", "result", s.session)["text"]); !strings.HasPrefix(got, want) {
+		s.t.Errorf("answer %q, want %q", got, want)
+	}
+}
+
+// asked waits until the agent asks, and answers.
+func (s *seat) asked(answer string) {
+	s.t.Helper()
+	turn := s.call(0, "agent", "turn", s.session, "RUN:curl -s http://127.0.0.1:1/"+answer)
+	s.call(5, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
+	question := s.call(0, "agent", "approval", s.session)
+	if question["kind"] != "permission" {
+		s.t.Fatalf("%v", question)
+	}
+	s.call(0, "agent", "approval", s.session, "--digest", text(question["digest"]), "--answer", answer)
+	s.call(map[string]int{"yes": 0, "no": 1}[answer], "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
+}
+
+// TestRealAgents drives the vendors' own programs; `task e2e:agents` installs
+// them and says so in TERMPILOT_TEST_AGENTS. They see a made-up key and a model on
+// the loopback interface.
+func TestRealAgents(t *testing.T) {
+	programs := os.Getenv("TERMPILOT_TEST_AGENTS")
+	if programs == "" {
+		t.Skip("TERMPILOT_TEST_AGENTS names no folder of the vendors' programs: run task e2e:agents")
+	}
+	for _, real := range realAgents {
+		t.Run(real.name, func(t *testing.T) { driveRealAgent(t, programs, real) })
+	}
+}
+
+func driveRealAgent(t *testing.T, programs string, real realAgent) {
+	s := &seat{t: t, home: newHome(t), model: newModel(t)}
+	for name, content := range real.files(s.model.URL, s.home.dir) {
+		path := filepath.Join(s.home.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.home.extra = append(s.home.extra, "TERMPILOT_"+strings.ToUpper(real.name)+"_BIN="+filepath.Join(programs, real.name))
+	launch := []string{"agent", "launch", real.name, "--cwd", s.home.dir}
+	for _, entry := range append(real.env, "ANTHROPIC_BASE_URL="+s.model.URL) {
+		launch = append(launch, "--env", entry)
+	}
+	s.call(0, "host", "start")
+	began := time.Now()
+	launched := s.call(0, append(launch, "--prompt", "SAY:the first answer")...)
+	took := time.Since(began)
+	s.session = text(launched["session_id"])
+	s.call(0, "wait", "--session", s.session, "--cursor", text(launched["event_cursor"]), "--timeout", "60")
+	s.answer("the first answer")
+	t.Logf("launch with prompt to submitted: %v", took.Round(time.Millisecond))
+
+	dispatch, late := s.ends("SAY:the second answer\nand a second line\n\n# a heading\n\tindented", 0)
+	s.answer("the second answer")
+	t.Logf("next prompt: %v; the model's last byte to the waiter's exit: %v", dispatch.Round(time.Millisecond), late.Round(time.Millisecond))
+	if !s.model.saw("and a second line\n\n# a heading\n\tindented") && !s.model.saw("and a second line\n\n# a heading\n    indented") {
+		t.Errorf("the lines did not arrive as they were: %q", s.model.got)
+	}
+	long := "SAY:the long one\n" + strings.Repeat("one line of a long prompt, with öß and 日本\n", 180) + "the end"
+	dispatch, late = s.ends(long, 0)
+	s.answer("the long one")
+	if !s.model.saw("日本\nthe end") {
+		t.Error("the long prompt did not arrive whole")
+	}
+	t.Logf("a prompt of %d bytes: %v; end to exit: %v", len(long), dispatch.Round(time.Millisecond), late.Round(time.Millisecond))
+
+	for range 3 { // the waiter sleeps before the end comes
+		_, late = s.ends("SLOW:2\nSAY:slowly", 0)
+		t.Logf("the model's last byte to the exit of a waiter that slept: %v", late.Round(time.Millisecond))
+	}
+
+	s.asked("yes")
+	s.asked("no")
+
+	if real.model != nil {
+		t.Logf("model: %v", s.call(0, append([]string{"agent", "configure", s.session}, real.model...)...)["shows"])
+		s.call(7, "agent", "configure", s.session, "--model", "nonsense")
+	} else {
+		s.call(1, "agent", "configure", s.session, "--model", "nonsense")
+	}
+
+	turn := s.call(0, "agent", "turn", s.session, "SLOW:60\nSAY:never said")
+	s.call(3, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "2")
+	s.home.termpilot(t, "keys", s.session, real.breaks)
+	began = time.Now()
+	s.call(1, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "30")
+	t.Logf("interrupt to the waiter's exit: %v", time.Since(began).Round(time.Millisecond))
+
+	s.ends("FAIL:400", 1)
+	s.ends("FAIL:429", 6)
+
+	s.home.termpilot(t, "send", s.session, real.quit)
+	time.Sleep(500 * time.Millisecond) // its list of commands comes down to this one
+	s.home.termpilot(t, "keys", s.session, "enter")
+	for end := time.Now().Add(20 * time.Second); s.call(0, "agent", "status", s.session)["state"] != "ended"; {
+		if time.Now().After(end) {
+			t.Fatal("it does not end")
+		}
+	}
+	out, errs, code := s.home.termpilot(t, "agent", "turn", s.session, "echo nobody")
+	if code != 4 {
+		t.Errorf("a dead agent took a prompt: %d %s%s", code, out, errs)
+	}
+	resume, _ := s.call(0, "agent", "status", s.session)["resume"].(map[string]any)
+	argv := []string{}
+	for _, word := range resume["argv"].([]any) {
+		argv = append(argv, text(word))
+	}
+	s.resumes(programs, real, argv)
+}
+
+// resumes takes the chat up again by the command of the receipt, in a shell.
+func (s *seat) resumes(programs string, real realAgent, argv []string) {
+	s.t.Helper()
+	line := "PATH=" + programs + ":$PATH"
+	for _, entry := range append(real.env, "ANTHROPIC_BASE_URL="+s.model.URL) {
+		line += " " + entry
+	}
+	line += " " + strings.Join(argv, " ")
+	opened := s.call(0, "new", "--backend", "host", "--cwd", s.home.dir, "--rows", "50", "--columns", "120", line)
+	id := text(opened["session_id"])
+	for end := time.Now().Add(30 * time.Second); ; {
+		screen, _, _ := s.home.termpilot(s.t, "read", id)
+		if strings.Contains(screen, "the second answer") || strings.Contains(screen, "the long one") || strings.Contains(screen, "FAIL") {
+			s.t.Logf("resumed with %q", argv)
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("%q does not show the chat:\n%s", argv, screen)
+		}
+		time.Sleep(200 * time.Millisecond) // between looks at the screen
+	}
+}
