@@ -534,6 +534,11 @@ func TestSetupAgainDoesTheRightThing(t *testing.T) { // TUN-23, TUN-24
 	if same, _ := w.status(); same.PID != first.PID || same.ClientPID != first.ClientPID {
 		t.Errorf("the same again: %+v, want what ran before: %+v", same, first)
 	}
+	w.base = []string{"NO_PROXY=corp.example"}
+	w.mustSetup()
+	if other, _ := w.status(); other.PID == first.PID || alive(first.PID) {
+		t.Errorf("with another network: %+v, before: %+v", other, first)
+	}
 	w.mustSetup("--read-only")
 	changed, _ := w.status()
 	if changed.PID == first.PID || alive(first.PID) || alive(first.ClientPID) || changed.Tools >= first.Tools {
