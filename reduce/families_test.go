@@ -29,11 +29,11 @@ func FuzzMaskingTwiceIsMaskingOnce(f *testing.F) { // REDUCE-10
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		once := Mask(text)
+		once := masked(text)
 		if len(once) > len(text) {
 			t.Errorf("%q became longer: %q", text, once)
 		}
-		if again := Mask(once); again != once {
+		if again := masked(once); again != once {
 			t.Errorf("%q: %q is masked again: %q", text, once, again)
 		}
 	})

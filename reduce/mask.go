@@ -68,15 +68,9 @@ var shapes = func() (by [256][]issued) {
 	return by
 }()
 
-// Mask replaces what looks like a secret: keys and tokens of known shape, values
+// hide replaces what looks like a secret: keys and tokens of known shape, values
 // of names like those of secrets, passwords in URLs, and what an Authorization
 // header carries. It cannot know every secret, and never makes the text longer.
-func Mask(text string) string {
-	text, _ = unhide(hide(text))
-	return text
-}
-
-// hide is Mask with hiddenSecret.
 func hide(text string) string {
 	var b strings.Builder
 	done := 0
