@@ -72,7 +72,8 @@ type running struct {
 	begun    bool    // the receipt is on disk
 	refusal  string  // the code for which all of it is refused
 	reason   string
-	lost     bool // a receipt could not be written after an effect
+	lost     bool  // a receipt could not be written after an effect
+	gone     []int // the sessions that were closed
 }
 
 func (r *running) add(v verdict) {
@@ -150,6 +151,7 @@ func (r *running) execute(ctx context.Context) {
 		}
 	}
 	r.leave(failed, codeReceipt, "it was not tried: "+r.reason) // nothing is left but what a lost receipt left
+	r.nameSurvivors(ctx, r.gone)                                // of all at once: what was hung up on ends meanwhile
 	r.receipt.Status = string(r.status())
 	r.write()
 }

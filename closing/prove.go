@@ -10,16 +10,15 @@ import (
 )
 
 // prove says from the terminal's own list whether sessions of one terminal are
-// gone, whatever the close itself answered, and names what lives on.
+// gone, whatever the close itself answered.
 func (r *running) prove(ctx context.Context, answer error, which ...int) {
 	left, asked := r.untilGone(ctx, which)
-	var gone []int
 	for _, i := range which {
 		item := r.item(i)
 		switch {
 		case !slices.Contains(left, i):
 			item.Closure, item.Code, item.Reason = closed, "", "it is gone from the terminal's list"
-			gone = append(gone, i)
+			r.gone = append(r.gone, i)
 		case asked != "":
 			item.Closure, item.Code, item.Reason = unknown, codeUnverified, asked
 		case answer == nil, fault.CodeOf(answer) == fault.Deadline:
@@ -28,7 +27,6 @@ func (r *running) prove(ctx context.Context, answer error, which ...int) {
 			item.fail(codeClose, answer.Error())
 		}
 	}
-	r.nameSurvivors(ctx, gone)
 }
 
 // untilGone asks the terminal until it no longer lists the sessions, and returns
