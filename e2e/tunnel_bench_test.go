@@ -19,9 +19,9 @@ import (
 	"termpilot/tunnel/tunneltest"
 )
 
-// BenchmarkTunnel calls a quick tool down the tunnel, and beside it a server
-// that answers the same call with a constant, behind the same tunnel-client: the
-// difference is what our side adds.
+// BenchmarkTunnel calls a quick tool down the tunnel, and beside it pings our
+// server, which is what carrying costs, and calls one that answers with a
+// constant, behind the same tunnel-client: the difference is what our side adds.
 func BenchmarkTunnel(b *testing.B) {
 	client := os.Getenv("TERMPILOT_TUNNEL_CLIENT")
 	if client == "" {
@@ -31,8 +31,9 @@ func BenchmarkTunnel(b *testing.B) {
 	w.mustSetup()
 	plane := trivial(b, client)
 	message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "list_sessions", "arguments": map[string]any{}}}
-	var ours, bare []time.Duration
-	call := func(c *tunneltest.ControlPlane) time.Duration {
+	ping := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "ping"}
+	var ours, carried, bare []time.Duration
+	call := func(c *tunneltest.ControlPlane, message map[string]any) time.Duration {
 		ctx, cancel := context.WithTimeout(b.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -42,9 +43,9 @@ func BenchmarkTunnel(b *testing.B) {
 		return time.Since(began)
 	}
 	for b.Loop() {
-		ours, bare = append(ours, call(w.plane)), append(bare, call(plane))
+		ours, carried, bare = append(ours, call(w.plane, message)), append(carried, call(w.plane, ping)), append(bare, call(plane, message))
 	}
-	for name, list := range map[string][]time.Duration{"": ours, "bare-": bare} {
+	for name, list := range map[string][]time.Duration{"": ours, "ping-": carried, "bare-": bare} {
 		slices.Sort(list)
 		b.ReportMetric(float64(list[len(list)/2].Microseconds())/1000, name+"p50-ms")
 		b.ReportMetric(float64(list[len(list)*99/100].Microseconds())/1000, name+"p99-ms")
