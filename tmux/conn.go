@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -83,7 +82,6 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 	}
 	c.more = sync.NewCond(&c.mu)
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr = env, "/", &c.errs
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is not meant for it
 	c.cmd.WaitDelay = time.Second
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -93,17 +91,23 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 	if err != nil {
 		return nil, err
 	}
-	if err := c.cmd.Start(); err != nil {
-		return nil, err
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { c.write(in) })
-	wg.Go(func() { c.read(out) })
+	began := make(chan error, 1)
 	go func() {
+		err := startTied(c.cmd)
+		began <- err
+		if err != nil {
+			return
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { c.write(in) })
+		wg.Go(func() { c.read(out) })
 		wg.Wait()
 		_ = c.cmd.Wait() // its status says no more than its words do
 		close(c.done)
 	}()
+	if err := <-began; err != nil {
+		return nil, err
+	}
 	select {
 	case <-c.ready:
 		return c, nil
