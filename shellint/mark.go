@@ -75,3 +75,20 @@ type Mark struct {
 // Question is the key, which no keyboard sends, at which the line editor of a
 // shell with our script prints a Standing mark. It must reach no other program: see Mark.Tells.
 const Question = "\x1b[20257z"
+
+// foreign reports whether the mark names another prompt than p.
+func foreign(mark Mark, p *Prompt) bool { return mark.AID != "" && p.AID != "" && mark.AID != p.AID }
+
+// sameShell reports whether two ids are of one shell: ours and iTerm2's are
+// SHELL-COUNTER, others name the shell alone.
+func sameShell(a, b string) bool {
+	cut := func(s string) string {
+		for i := len(s) - 1; i > 0; i-- {
+			if s[i] == '-' {
+				return s[:i]
+			}
+		}
+		return ""
+	}
+	return a != "" && (a == b || cut(a) != "" && cut(a) == cut(b))
+}
