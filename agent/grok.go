@@ -43,8 +43,9 @@ var grok = vendor{
 		"GROK_DEFAULT_SELECTED_PERMISSION=allow_once", // else Enter would allow everything for good
 		"GROK_DISABLE_AUTOUPDATER=1",
 	},
-	hook: grokHook,
-	look: grokLook,
+	hook:    grokHook,
+	look:    grokLook,
+	rewinds: true,
 	configure: func(context.Context, *hands, string, string) (string, error) {
 		return "", refused("configure", "", fault.Unsupported, "Grok cannot", "")
 	},

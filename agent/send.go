@@ -114,7 +114,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 		return refused(h.op, h.launch.Session, code, detail, hint)
 	}
 	if s.busy() {
-		h.a.catchUp(ctx, s) // its end may be in a record that nobody has read yet
+		h.a.observe(ctx, s) // its end may be in a record that nobody has read yet
 	}
 	if s.busy() {
 		if now, err := h.look(ctx); err == nil && now.state == stateDialog {

@@ -262,6 +262,9 @@ func (s *standIn) cut(id, reason, text string, back bool) {
 	}
 	s.said = append(s.said, "Interrupted")
 	s.rest()
+	if back && s.vendor == "grok" {
+		return // it takes the turn back and tells nothing
+	}
 	s.say.told(s, interrupted, map[string]string{"turn": id, "reason": reason})
 }
 

@@ -90,9 +90,39 @@ func (a *Agents) recall(ctx context.Context, op, sessionID, operation string, ad
 // observe adds to a story what its vendor's record and the system know by now.
 func (a *Agents) observe(ctx context.Context, s *story) {
 	a.catchUp(ctx, s)
+	if a.rewound(ctx, s) {
+		a.note(ctx, s, event{
+			Kind: interrupted, Chat: s.chat, VendorTurn: s.atWork().vendorTurn, Source: fromScreen,
+			Reason: "its prompt is back in the composer: it was interrupted before an answer began",
+		})
+	}
 	if !s.gone && s.pid != 0 && !a.alive(s) {
 		a.note(ctx, s, event{Kind: gone, Source: fromProcess, Reason: "its process has ended"})
 	}
+}
+
+// rewoundFor is how long a prompt must stand in the composer again.
+const rewoundFor = 600 * time.Millisecond
+
+// rewound reports whether the prompt at work stands in the composer again, with
+// nothing at work: where the vendor does that, and tells nothing of it.
+func (a *Agents) rewound(ctx context.Context, s *story) bool {
+	v := vendorOf(s.launch.Provider)
+	t := s.atWork()
+	if !v.rewinds || t == nil || !t.accepted {
+		return false
+	}
+	seen, err := a.pilot.SeeOne(ctx, "status", terminal.ID(s.launch.Session))
+	if err != nil {
+		return false
+	}
+	h := &hands{a: a, op: "status", launch: s.launch, vendor: v, seen: seen}
+	back := func(l look) bool { return l.state == stateReady && !l.empty && looseDigest(l.composer) == t.loose }
+	if now, err := h.look(ctx); err != nil || !back(now) {
+		return false
+	}
+	_, came, err := h.await(ctx, 2*rewoundFor, rewoundFor, back)
+	return came && err == nil
 }
 
 // alive reports whether the agent's process still runs.

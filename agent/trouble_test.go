@@ -209,16 +209,18 @@ func TestAnotherChatEndsTheTurn(t *testing.T) { // FOLLOW-5
 	}
 }
 
-func TestALeftoverAfterAnInterruptIsNotSent(t *testing.T) { // TURN-6
-	w := newWorld(t)
-	r := w.launch("claude", "", "")
-	sent := w.send(r.SessionID, "BACK\nSLOW:60000")
-	w.keys(r.SessionID, "\x1b")
-	if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Interrupted {
-		t.Fatalf("%+v", got)
-	}
-	_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "next"})
-	w.refuses(err, fault.TypedText)
+func TestAPromptThatComesBackWasInterruptedAndIsNotSentAgain(t *testing.T) { // TURN-6, FOLLOW-10
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		sent := w.send(r.SessionID, "BACK\nSLOW:60000")
+		w.keys(r.SessionID, "\x1b")
+		if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Interrupted {
+			t.Fatalf("%+v\n%s", got, w.screen(r.SessionID))
+		}
+		_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "next"})
+		w.refuses(err, fault.TypedText)
+		w.wantNoted("prompt", "BACK\nSLOW:60000")
+	})
 }
 
 func TestWhatAnAgentInheritsFromAnotherIsTakenOut(t *testing.T) { // LAUNCH-4

@@ -41,6 +41,9 @@ type vendor struct {
 	// no hook tells, and record reads them: what is news for this story.
 	watched func(s *story) []string
 	record  func(s *story, r *recorded) []event
+	// rewinds says that a prompt which is interrupted before the first word of an
+	// answer comes back into the composer, and that nothing else tells of it.
+	rewinds bool
 	// waits asks the vendor's record whether an approval is open now; nil where it
 	// does not say.
 	waits func(s *story) (open, known bool)

@@ -133,7 +133,7 @@ type waiter struct {
 }
 
 // wait reads the journal to its end and sleeps on it, on the agent's process, on
-// the vendor's records and, where those do not tell of questions, on the screen.
+// the vendor's records and, where those do not tell all, on the screen.
 func (w *waiter) wait(ctx context.Context) (Waited, error) {
 	var err error
 	if w.s, err = w.a.tale(context.WithoutCancel(ctx), w.launch); err != nil {
@@ -217,6 +217,7 @@ func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended
 		case <-changed:
 		case <-redrawn:
 			w.lookForQuestions(ctx)
+			w.a.observe(context.WithoutCancel(ctx), w.s)
 		case <-ended:
 			ended = nil
 			w.a.observe(context.WithoutCancel(ctx), w.s)
@@ -241,10 +242,11 @@ func (w *waiter) nextLook(woken bool) time.Duration {
 	return 5 * time.Second
 }
 
-// screen gives tokens when the screen changes, where only that tells of questions.
+// screen gives tokens when the screen changes, where only that tells of questions,
+// or of prompts that come back.
 func (w *waiter) screen(ctx context.Context) (<-chan struct{}, func()) {
 	v := vendorOf(w.launch.Provider)
-	if v.waits != nil || v.install != nil || w.a.pilot == nil {
+	if v.waits != nil {
 		return nil, func() {}
 	}
 	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))
@@ -258,8 +260,11 @@ func (w *waiter) screen(ctx context.Context) (<-chan struct{}, func()) {
 	return c, stop
 }
 
-// lookForQuestions notes that a question came or went.
+// lookForQuestions notes that a question came or went, where no hook tells.
 func (w *waiter) lookForQuestions(ctx context.Context) {
+	if vendorOf(w.launch.Provider).install != nil {
+		return
+	}
 	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))
 	if err != nil {
 		return
