@@ -107,7 +107,7 @@ func (l *link) resize(ctx context.Context, p *pane, rows, columns int) error {
 		columns = seen.columns
 	}
 	command := fmt.Sprintf("resize-pane -t %s -x %d -y %d", p.target(), columns, rows)
-	if !watched && l.alone(seen) {
+	if !watched && l.fills(seen) {
 		command = fmt.Sprintf("resize-window -t %s -x %d -y %d", p.target(), columns, rows)
 	}
 	if _, err := l.do(ctx, command); err != nil {
@@ -166,8 +166,8 @@ func sizeOf(tty string) (columns, rows int, err error) {
 	return int(size.Col), int(size.Row), nil
 }
 
-// alone reports whether a pane has its window to itself.
-func (l *link) alone(seen listed) bool {
+// fills reports whether a pane has its window to itself.
+func (l *link) fills(seen listed) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0

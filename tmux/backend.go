@@ -47,7 +47,8 @@ type Backend struct {
 	socket string
 
 	dialing sync.Mutex     // held while a link is made
-	closing sync.WaitGroup // links that are being given up
+	calm    sync.Mutex     // held while a connection is made, and while sessions or clients go or come by us
+	links   sync.WaitGroup // that are not closed yet
 
 	mu     sync.Mutex
 	link   *link
@@ -111,7 +112,7 @@ func (b *Backend) Disconnect() error {
 	if l != nil {
 		l.close(errLost)
 	}
-	b.closing.Wait()
+	b.links.Wait()
 	return nil
 }
 
@@ -140,12 +141,16 @@ func (b *Backend) reach(ctx context.Context, start bool) (*link, error) {
 		return nil, err
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		b.closing.Go(func() { l.close(errLost) })
+	closed := b.closed
+	if !closed {
+		b.link = l
+		b.links.Go(func() { <-l.closed })
+	}
+	b.mu.Unlock()
+	if closed {
+		l.close(errLost)
 		return nil, errLost
 	}
-	b.link = l
 	return l, nil
 }
 

@@ -28,13 +28,14 @@ type conn struct {
 	ready chan struct{}
 	done  chan struct{} // nothing of the connection runs any more
 
-	mu     sync.Mutex
-	more   *sync.Cond
-	out    []byte // not yet written
-	calls  []*call
-	count  int
-	lost   error // why the connection ended, or is to end
-	reason string
+	mu      sync.Mutex
+	more    *sync.Cond
+	out     []byte // not yet written
+	calls   []*call
+	count   int
+	lost    error // why the connection ended, or is to end
+	reason  string
+	session string // that it is attached to
 }
 
 // call is one line of commands and its answers.
@@ -164,6 +165,13 @@ func (c *conn) isLost() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lost != nil
+}
+
+// at is the session that the connection is attached to.
+func (c *conn) at() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
 }
 
 // abandon ends the calls that will get no answer. Nothing is read any more.

@@ -28,7 +28,7 @@ const (
 type note struct {
 	kind noteKind
 	pane int
-	data []byte // of noteOutput, still escaped; of noteExit, the reason
+	data []byte // of noteOutput, still escaped; of noteExit, the reason; of noteMoved, the session
 }
 
 // parseNote reads a line outside of answers. What is not understood is
@@ -47,7 +47,8 @@ func parseNote(line []byte) note {
 	case "%exit":
 		return note{kind: noteExit, data: rest}
 	case "%session-changed":
-		return note{kind: noteMoved}
+		session, _, _ := bytes.Cut(rest, []byte(" "))
+		return note{kind: noteMoved, data: session}
 	case "%layout-change":
 		return note{kind: noteLayout}
 	case "%window-add", "%window-close", "%window-renamed", "%window-pane-changed", "%unlinked-window-add",

@@ -27,12 +27,7 @@ func (d *decoder) take(c *conn, line []byte) error {
 			return nil
 		}
 		n := parseNote(line)
-		if n.kind == noteExit {
-			c.mu.Lock()
-			c.reason = string(n.data)
-			c.mu.Unlock()
-		}
-		c.note(n)
+		c.noted(n)
 		return nil
 	}
 	over, refused := d.stamp.ends(line)
@@ -147,6 +142,19 @@ func (c *conn) greeted(refused bool, lines [][]byte) {
 	if !c.isReady() {
 		close(c.ready)
 	}
+}
+
+// noted passes a notification on, and keeps what is about the connection itself.
+func (c *conn) noted(n note) {
+	c.mu.Lock()
+	switch n.kind {
+	case noteExit:
+		c.reason = string(n.data)
+	case noteMoved:
+		c.session = string(n.data)
+	}
+	c.mu.Unlock()
+	c.note(n)
 }
 
 func (c *conn) first() *call {

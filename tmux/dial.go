@@ -44,12 +44,17 @@ func (b *Backend) versionOf(ctx context.Context, program string) (version, error
 	return v, nil
 }
 
+// lastWait is for the last of what tmux said, which takes a busy machine some
+// time. It is waited for after the deadline, too: a server that hangs has a copy
+// of the output's end.
+const lastWait = 400 * time.Millisecond
+
 // once runs tmux for one answer: only while a link is made.
 func (b *Backend) once(ctx context.Context, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.o.Deadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = environment(b.o.Env), "/", time.Second // a busy machine needs some time for the last of what was said
+	cmd.Env, cmd.Dir, cmd.WaitDelay = environment(b.o.Env), "/", lastWait
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -73,11 +78,17 @@ func (b *Backend) once(ctx context.Context, program string, args ...string) (str
 type home struct {
 	id       string
 	activity int64
-	fragile  bool // it would be destroyed when nobody is attached
+	fragile  bool // it is destroyed when nobody is attached to it
+	exits    bool // the server ends when nobody is attached to anything
+}
+
+// doomed reports whether only our connections keep the session alive.
+func (h home) doomed(who clients) bool {
+	return h.fragile && who.attached[h.id] == 0 || h.exits && len(who.attached) == 0
 }
 
 // identityFormat tells a server apart from every other, and its sessions.
-const identityFormat = "#{pid} #{start_time} #{session_id} #{session_activity} #{destroy-unattached} #{exit-unattached} #{version}"
+const identityFormat = "#{pid} #{start_time} #{session_id} #{session_activity} #{destroy-unattached} #{exit-unattached} #{?session_group_size,#{session_group_size},0} #{version}"
 
 // dial makes a link to the server: one connection for commands, and one for
 // each session that listens. Attaching counts as activity, so it is done in the
@@ -111,7 +122,7 @@ func (b *Backend) dial(ctx context.Context, epoch int, start bool) (*link, error
 	l := &link{
 		b: b, program: program, version: v, epoch: epoch, fresh: fresh,
 		panes: map[int]*pane{}, listeners: map[string]*listener{}, cleared: map[int]bool{},
-		dirty: make(chan struct{}, 1), done: make(chan struct{}),
+		dirty: make(chan struct{}, 1), done: make(chan struct{}), closed: make(chan struct{}),
 	}
 	homes, err := l.identify(out)
 	if err != nil {
@@ -126,7 +137,7 @@ func (b *Backend) dial(ctx context.Context, epoch int, start bool) (*link, error
 		l.close(err)
 		return nil, err
 	}
-	l.wg.Go(l.keep)
+	l.run(l.keep)
 	return l, nil
 }
 
@@ -146,8 +157,8 @@ func (b *Backend) launch(ctx context.Context, program string) (string, error) {
 func (l *link) identify(out string) ([]home, error) {
 	var homes []home
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 7)
-		if len(f) < 7 {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 8)
+		if len(f) < 8 {
 			continue
 		}
 		pid, err := strconv.Atoi(f[0])
@@ -158,15 +169,27 @@ func (l *link) identify(out string) ([]home, error) {
 		l.pid = pid
 		sum := sha256.Sum256([]byte(l.b.socket + "\x00" + f[0] + "\x00" + f[1]))
 		l.identity = hex.EncodeToString(sum[:6])
-		if v := parseVersion(f[6]); v.n != 9999 || l.version.n == 9999 {
+		if v := parseVersion(f[7]); v.n != 9999 || l.version.n == 9999 {
 			l.version = v // the server's own
 		}
-		homes = append(homes, home{id: f[2], activity: activity, fragile: isOn(f[4]) || isOn(f[5])})
+		homes = append(homes, home{id: f[2], activity: activity, fragile: passing(f[4], f[6]), exits: isOn(f[5])})
 	}
 	if len(homes) == 0 {
 		return nil, errors.New("the tmux server has no session")
 	}
 	return homes, nil
+}
+
+// passing reports whether tmux destroys a session when nobody is attached to it,
+// by its option for that and the size of its group.
+func passing(unattached, group string) bool {
+	switch unattached {
+	case "keep-last":
+		return group != "" && group != "0" && group != "1"
+	case "keep-group":
+		return group != "1"
+	}
+	return isOn(unattached)
 }
 
 // isOn reads an option that can be off.
@@ -184,7 +207,7 @@ func (l *link) main(ctx context.Context) (*conn, error) {
 		return nil, errLost
 	}
 	if l.command != nil {
-		l.command.close()
+		l.b.part(l.command)
 		l.command = nil
 		if err := running(ctx, l.b.socket); err != nil {
 			return nil, err
@@ -193,7 +216,7 @@ func (l *link) main(ctx context.Context) (*conn, error) {
 	l.mu.Lock()
 	homes := slices.Clone(l.homes)
 	l.mu.Unlock()
-	slices.SortStableFunc(homes, func(a, b home) int { return boolInt(a.fragile) - boolInt(b.fragile) })
+	slices.SortStableFunc(homes, func(a, b home) int { return boolInt(a.fragile || a.exits) - boolInt(b.fragile || b.exits) })
 	var last error
 	for _, h := range homes {
 		c, err := l.connect(ctx, h.id, false, func(n note) { l.noted(nil, n) })
@@ -219,12 +242,25 @@ func boolInt(b bool) int {
 	return 0
 }
 
+// parting is how long tmux may take to notice that a client has gone.
+const parting = 20 * time.Millisecond
+
+// part closes a connection, and returns when tmux has told everybody.
+func (b *Backend) part(c *conn) {
+	b.calm.Lock()
+	defer b.calm.Unlock()
+	c.close()
+	time.Sleep(parting) // nothing tells it to who has left
+}
+
 // connect makes one connection, attached to a session.
 func (l *link) connect(ctx context.Context, session string, listens bool, told func(note)) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.b.o.Deadline)
+	ctx, cancel := l.b.limited(ctx)
 	defer cancel()
+	l.b.calm.Lock()
+	defer l.b.calm.Unlock()
 	args := slices.Concat(l.version.flags(), []string{"-S", l.b.socket}, l.version.attach(session, listens))
-	c, err := connect(ctx, l.program, !l.version.marksOwn(), args, environment(l.b.o.Env), told)
+	c, err := connect(ctx, l.program, !l.version.marksOwn(), args, little(l.b.o.Env), told)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,10 @@ import (
 )
 
 // link is the life of our connections to one server process.
+//
+// Locks of the package are taken in this order, never the other way round:
+// Backend.dialing, refreshing, mainMu, Backend.calm, listener.mu, link.mu, then one of pane.mu
+// and Backend.mu, then one of watcher.mu, conn.mu and running.
 type link struct {
 	b        *Backend
 	program  string
@@ -25,11 +29,15 @@ type link struct {
 	command *conn
 
 	cleared    map[int]bool // dead panes that are to be closed; guarded by refreshing
-	changes    atomic.Int64 // how often the lists may have changed
 	refreshing sync.Mutex   // held while the lists are read
+	readings   atomic.Int64 // how often that was begun
+	readErr    error        // what came of it last; guarded by refreshing
+	running    sync.Mutex   // held while a goroutine is started
 	wg         sync.WaitGroup
 	dirty      chan struct{} // holds a token when the lists may have changed
-	done       chan struct{}
+	done       chan struct{} // closed when the link is lost
+	closing    sync.Once
+	closed     chan struct{} // closed when nothing of the link runs any more
 
 	mu        sync.Mutex
 	homes     []home
@@ -41,8 +49,6 @@ type link struct {
 	folder    string         // of the start-up scripts of the shell that is being opened
 	lost      error
 	ended     atomic.Bool // lost is set
-	known     int64       // changes when the lists were read last
-	read      time.Time   // and when that was
 }
 
 // listener is the connection that hears a session's output.
@@ -100,7 +106,6 @@ func (l *link) isLost() bool { return l.ended.Load() }
 
 // stir has the lists read again soon.
 func (l *link) stir() {
-	l.changes.Add(1)
 	select {
 	case l.dirty <- struct{}{}:
 	default:
@@ -133,7 +138,16 @@ func (l *link) keep() {
 func (l *link) give(cause error) {
 	l.b.o.Log.Info("lost the tmux server", "socket", l.b.socket, "cause", cause.Error())
 	l.lose(cause, l.died())
-	l.b.closing.Go(func() { l.close(cause) })
+	go l.close(cause) // Disconnect waits for closed
+}
+
+// run starts a goroutine that close waits for; none once the link is lost.
+func (l *link) run(f func()) {
+	l.running.Lock()
+	defer l.running.Unlock()
+	if !l.isLost() {
+		l.wg.Go(f)
+	}
 }
 
 // dying is how long a server that answers no more may take to end.
@@ -164,7 +178,9 @@ func (l *link) lose(cause error, died bool) {
 		return
 	}
 	l.lost = cause
+	l.running.Lock() // a goroutine that is being started is one that close waits for
 	l.ended.Store(true)
+	l.running.Unlock()
 	close(l.done)
 	panes := l.order
 	l.panes, l.order = map[int]*pane{}, nil
@@ -184,7 +200,16 @@ func (l *link) lose(cause error, died bool) {
 
 // close ends the link, and returns when nothing of it runs any more.
 func (l *link) close(cause error) {
-	l.lose(cause, false)
+	l.closing.Do(func() {
+		l.lose(cause, false)
+		l.leave()
+		l.wg.Wait()
+		close(l.closed)
+	})
+}
+
+// leave closes the connections.
+func (l *link) leave() {
 	l.mainMu.Lock()
 	conns := []*conn{}
 	if l.command != nil {
@@ -198,30 +223,49 @@ func (l *link) close(cause error) {
 		}
 	}
 	l.mu.Unlock()
+	l.b.calm.Lock()
+	defer l.b.calm.Unlock()
 	var wg sync.WaitGroup
 	for _, c := range conns {
 		wg.Go(c.close)
 	}
 	wg.Wait()
-	l.wg.Wait()
 }
 
 // do carries out commands on the command connection. When that was lost,
 // because its session was closed or somebody detached it, another is made.
 func (l *link) do(ctx context.Context, line string) ([]answer, error) {
+	return l.on(ctx, func(c *conn) ([]answer, error) { return c.do(ctx, line) })
+}
+
+// alone is do for what makes or ends sessions: not while a connection is made.
+// tmux (3.3a for one) tells all clients in control mode of it, also one that has
+// not said all of itself yet, and crashes at that.
+func (l *link) alone(ctx context.Context, line string) ([]answer, error) {
+	return l.on(ctx, func(c *conn) ([]answer, error) {
+		l.b.calm.Lock()
+		defer l.b.calm.Unlock()
+		return c.do(ctx, line)
+	})
+}
+
+// on does something with the command connection, with a new one where that was lost.
+func (l *link) on(ctx context.Context, do func(*conn) ([]answer, error)) ([]answer, error) {
 	for tries := 0; ; tries++ {
 		c, err := l.main(ctx)
 		if err != nil {
 			return nil, err
 		}
-		answers, err := c.do(ctx, line)
+		answers, err := do(c)
 		if !errors.Is(err, errLost) || tries > 0 || l.isLost() {
 			return answers, err
 		}
 	}
 }
 
-// noted takes in a notification. h is nil for the command connection.
+// noted takes in a notification. h is nil for the command connection. It waits
+// for nothing: the connection may not be known to its listener yet, and then no
+// pane hears that.
 func (l *link) noted(h *listener, n note) {
 	switch n.kind {
 	case noteOutput:
@@ -283,31 +327,18 @@ func (l *link) listen(ctx context.Context, session string) *listener {
 		l.mu.Unlock()
 		return nil
 	}
+	before := h
 	h = &listener{session: session, newest: -1, early: map[int][]byte{}}
 	l.listeners[session] = h
 	l.mu.Unlock()
-	ctx, cancel := l.b.limited(ctx)
-	defer cancel()
-	// What is told before the connection is known waits for it, but not for one
-	// that never comes.
-	ready, late := make(chan struct{}), make(chan struct{})
-	inTime := context.AfterFunc(ctx, func() { close(late) })
-	c, err := l.connect(ctx, session, true, func(n note) {
-		select {
-		case <-ready:
-			l.noted(h, n)
-		case <-late:
-		}
-	})
-	if !inTime() && err == nil {
-		c.close()
-		err = errSilent
+	if before != nil && before.conn != nil {
+		l.b.part(before.conn)
 	}
+	c, err := l.connect(ctx, session, true, func(n note) { l.noted(h, n) })
 	l.mu.Lock()
 	h.conn = c
 	over := l.lost != nil
 	l.mu.Unlock()
-	close(ready)
 	if err == nil && over {
 		c.close()
 		err = errLost
@@ -330,7 +361,7 @@ func (l *link) listen(ctx context.Context, session string) *listener {
 		}
 	}
 	c.post(k, "list-panes -a -F '#{pane_id}'")
-	l.wg.Go(func() { // when it ends, what it heard is out of date
+	l.run(func() { // when it ends, what it heard is out of date
 		<-c.done
 		l.forget(h)
 		l.stir()

@@ -21,7 +21,7 @@ type listed struct {
 	dead, active, inMode, shared, noInput  bool
 	opened                                 bool // by us, or by another process of ours
 	idle                                   bool // its program is yet to be started, by us or by another process of ours
-	fragile                                bool // its session would be destroyed when nobody is attached
+	fragile, exits                         bool // as of its session
 	activity                               int64
 	tty, name, title, folder, exit, signal string
 }
@@ -30,10 +30,10 @@ type listed struct {
 // last, with blanks and the like escaped.
 const paneFormat = "P #{pane_id} #{pane_pid} #{pane_width} #{pane_height} #{session_id} #{window_id} " +
 	"#{pane_dead} #{&&:#{pane_active},#{window_active}} #{pane_in_mode} #{pane_synchronized} #{pane_input_off} " +
-	"#{destroy-unattached} #{exit-unattached} #{session_activity} #{pane_dead_status} #{pane_dead_signal} " +
+	"#{destroy-unattached} #{exit-unattached} #{session_activity} #{?session_group_size,#{session_group_size},0} #{pane_dead_status} #{pane_dead_signal} " +
 	"#{?#{==:#{pane_start_command}," + idle + "},2,#{?@termpilot_opened,1,0}} #{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:pane_title}"
 
-const paneWords = 22
+const paneWords = 23
 
 // clientFormat tells a client.
 const clientFormat = "C #{client_control_mode} #{session_id} #{client_activity}"
@@ -62,7 +62,7 @@ func parsePane(line string) (p listed, ok bool) {
 	p = listed{
 		pane: pane, pid: number(f[2]), columns: number(f[3]), rows: number(f[4]), session: f[5], window: f[6],
 		dead: f[7] == "1", active: f[8] == "1", inMode: f[9] != "0" && f[9] != "", shared: f[10] == "1", noInput: f[11] == "1",
-		fragile: isOn(f[12]) || isOn(f[13]), exit: f[15], signal: f[16], opened: f[17] == "1", idle: f[17] == "2", tty: f[18], name: f[19], folder: f[20], title: f[21],
+		fragile: passing(f[12], f[15]), exits: isOn(f[13]), exit: f[16], signal: f[17], opened: f[18] == "1", idle: f[18] == "2", tty: f[19], name: f[20], folder: f[21], title: f[22],
 	}
 	p.activity, _ = strconv.ParseInt(f[14], 10, 64)
 	ok = known && err == nil && len(p.session) > 1 && p.session[0] == '$' && len(p.window) > 1 && p.window[0] == '@'
@@ -100,55 +100,55 @@ func parseLists(answers []answer) ([]listed, clients) {
 }
 
 // refresh reads the lists: new panes are listened to, vanished ones have ended.
+// What is known afterwards is no older than the call. tmux tells of no change in
+// time, and of some not at all, so they are read for each caller, unless another
+// one's reading has begun since it came.
 func (l *link) refresh(ctx context.Context) error {
+	before := l.readings.Load()
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
-	return l.reread(ctx)
-}
-
-// fresh is how long the lists are believed when tmux tells of no change: it does
-// not tell all, such as which client a person used last.
-const fresh = time.Second
-
-// update is refresh when the lists may have changed.
-func (l *link) update(ctx context.Context) error {
-	l.mu.Lock()
-	current := l.known == l.changes.Load() && time.Since(l.read) < fresh && l.lost == nil
-	l.mu.Unlock()
-	if current {
+	if l.readings.Load() > before && l.readErr == nil && !l.isLost() {
 		return nil
 	}
-	return l.refresh(ctx)
+	return l.reread(ctx)
 }
 
 // reread is refresh for a caller that holds refreshing.
 func (l *link) reread(ctx context.Context) error {
-	changes := l.changes.Load()
+	l.readings.Add(1)
 	answers, err := l.do(ctx, "list-panes -a -F "+quote(paneFormat)+" ; list-clients -F "+quote(clientFormat))
-	if err != nil {
-		return err
+	if err == nil {
+		l.take(ctx, answers)
 	}
-	panes, who := parseLists(answers)
-	l.take(ctx, panes, who)
-	l.mu.Lock()
-	l.known, l.read = changes, time.Now()
-	l.mu.Unlock()
-	return nil
+	l.readErr = err
+	return err
 }
 
 // take brings what is known in line with the lists.
-func (l *link) take(ctx context.Context, panes []listed, who clients) {
+func (l *link) take(ctx context.Context, answers []answer) {
+	panes, who := parseLists(answers)
 	var homes []home
 	for _, p := range panes {
 		if !slices.ContainsFunc(homes, func(h home) bool { return h.id == p.session }) {
-			homes = append(homes, home{id: p.session, activity: p.activity, fragile: p.fragile})
+			homes = append(homes, home{id: p.session, activity: p.activity, fragile: p.fragile, exits: p.exits})
 		}
 	}
-	l.leaveFragile(homes, who)
+	l.leaveFragile(ctx, homes, who)
+	for _, p := range l.match(homes, panes, who) {
+		l.gone(ctx, p, panes)
+	}
+	l.hearAll(ctx, homes, who)
+}
 
+// match takes over what is listed, and returns the panes that are not there any more.
+func (l *link) match(homes []home, panes []listed, who clients) (gone []*pane) {
 	now := map[int]*pane{}
-	var order, gone []*pane
+	var order []*pane
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost != nil { // and all panes are told so already
+		return nil
+	}
 	l.homes, l.clients = homes, who
 	for _, seen := range panes {
 		p := l.panes[seen.pane]
@@ -175,26 +175,50 @@ func (l *link) take(ctx context.Context, panes []listed, who clients) {
 		}
 	}
 	l.panes, l.order = now, order
-	l.mu.Unlock()
-	for _, p := range gone {
-		l.gone(ctx, p, panes)
-	}
-	l.hearAll(ctx, homes, who)
+	return gone
 }
 
-// leaveFragile lets go of the sessions that only our listening keeps alive.
-func (l *link) leaveFragile(homes []home, who clients) {
-	l.mu.Lock()
-	var leave []*conn
+// leaveFragile lets go of the sessions that only our connections keep alive.
+//
+// While a client leaves a session, tmux counts it no more but still looks at its
+// session. When tmux destroys that in between, because another client happens to
+// end, some versions (3.3a for one) crash, and all of the user's sessions are
+// gone. So a connection first moves to a session that stays, which tmux does in
+// one step, and leaves from there.
+func (l *link) leaveFragile(ctx context.Context, homes []home, who clients) {
+	doomed := map[string]bool{}
+	var stays home
 	for _, h := range homes {
-		if at := l.listeners[h.id]; h.fragile && who.attached[h.id] == 0 && at != nil && at.conn != nil {
-			leave = append(leave, at.conn)
-			delete(l.listeners, h.id)
+		doomed[h.id] = h.doomed(who)
+		if !doomed[h.id] && (stays.id == "" || h.activity > stays.activity) { // it stays the most active
+			stays = h
+		}
+	}
+	move := func(c *conn) {
+		if stays.id != "" && doomed[c.at()] {
+			_, _ = c.do(ctx, "switch-client -E -t "+quote(stays.id)) // where it fails, the connection or the session is gone
+		}
+	}
+	if c := l.present(); c != nil && doomed[c.at()] {
+		if move(c); stays.id == "" {
+			l.b.part(c)
+		}
+	}
+	var leave []*conn
+	l.mu.Lock()
+	for session, h := range l.listeners {
+		if h.conn == nil {
+			continue
+		}
+		if at := h.conn.at(); doomed[at] || at != "" && at != session { // or tmux has moved it
+			leave = append(leave, h.conn)
+			delete(l.listeners, session)
 		}
 	}
 	l.mu.Unlock()
 	for _, c := range leave {
-		c.close()
+		move(c)
+		l.b.part(c)
 	}
 }
 
@@ -203,7 +227,7 @@ func (l *link) leaveFragile(homes []home, who clients) {
 func (l *link) hearAll(ctx context.Context, homes []home, who clients) {
 	slices.SortStableFunc(homes, func(a, b home) int { return int(min(1, max(-1, a.activity-b.activity))) })
 	for _, h := range homes {
-		if h.fragile && who.attached[h.id] == 0 {
+		if h.doomed(who) {
 			continue
 		}
 		var deaf []*pane
@@ -258,7 +282,7 @@ func (l *link) gone(ctx context.Context, p *pane, panes []listed) {
 	}
 	switch {
 	case dead && ours:
-		l.post("kill-pane -t " + p.target())
+		l.remove("kill-pane -t " + p.target())
 	case dead && opened:
 		l.clear(p.number)
 	}
@@ -276,11 +300,11 @@ func (l *link) clear(number int) {
 		return
 	}
 	l.cleared[number] = true
-	l.wg.Go(func() {
+	l.run(func() {
 		select {
 		case <-l.done:
 		case <-time.After(clearing): // the other process has no way to say that it is done
-			l.post(fmt.Sprintf("if-shell -F -t %%%d '#{pane_dead}' 'kill-pane -t %%%d'", number, number))
+			l.remove(fmt.Sprintf("if-shell -F -t %%%d '#{pane_dead}' 'kill-pane -t %%%d'", number, number))
 		}
 	})
 }
@@ -296,14 +320,20 @@ func (p listed) ending() (code *int, signal string) {
 	return code, signal
 }
 
-// post hands in a command whose answer does not matter.
-func (l *link) post(line string) {
-	l.mainMu.Lock()
-	c := l.command
-	l.mainMu.Unlock()
-	if c != nil {
-		c.post(&call{}, line)
+// remove closes something that is ours. Whether it was there does not matter.
+func (l *link) remove(line string) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.b.o.Deadline)
+	defer cancel()
+	if _, err := l.alone(ctx, line); err != nil {
+		l.b.o.Log.Info("tmux did not close what is not used any more", "cause", err.Error())
 	}
+}
+
+// present is the command connection as it stands; nil is none.
+func (l *link) present() *conn {
+	l.mainMu.Lock()
+	defer l.mainMu.Unlock()
+	return l.command
 }
 
 // current says where the keyboard is: the active pane of the session that the

@@ -91,7 +91,7 @@ func (l *link) open(ctx context.Context, spec terminal.OpenSpec) (*pane, error) 
 	}
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
-	answers, err := l.do(ctx, place+" -d -P -F 'O #{pane_id}'"+folderArgument(spec.Cwd)+" "+idle)
+	answers, err := l.alone(ctx, place+" -d -P -F 'O #{pane_id}'"+folderArgument(spec.Cwd)+" "+idle)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (l *link) open(ctx context.Context, spec terminal.OpenSpec) (*pane, error) 
 	}
 	p, err := l.begin(ctx, number, spec)
 	if err != nil {
-		l.post(fmt.Sprintf("kill-pane -t %%%d", number))
+		l.remove(fmt.Sprintf("kill-pane -t %%%d", number))
 		return nil, err
 	}
 	l.mu.Lock()
@@ -109,7 +109,7 @@ func (l *link) open(ctx context.Context, spec terminal.OpenSpec) (*pane, error) 
 	l.fresh = ""
 	l.mu.Unlock()
 	if fresh != "" {
-		l.post("kill-session -t " + quote(fresh))
+		l.remove("kill-session -t " + quote(fresh))
 	}
 	return p, nil
 }
@@ -194,19 +194,20 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 	if err := l.b.awaitPicture(ctx, "open", p); err != nil {
 		return nil, err
 	}
-	answers, err := l.do(ctx, "set-option -p "+at+" @termpilot_opened 1 ; respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid}'")
+	answers, err := l.do(ctx, "set-option -p "+at+" @termpilot_opened 1 ; respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid} #{pane_tty}'")
 	if err != nil {
 		return nil, err
 	}
 	var pid int
-	if _, err := fmt.Sscanf(lastLine(answers), "O %d", &pid); err != nil {
+	var tty string
+	if _, err := fmt.Sscanf(lastLine(answers), "O %d %s", &pid, &tty); err != nil {
 		return nil, errSpeech
 	}
 	p.mu.Lock()
-	p.pid, p.ours, p.seen.pid, p.folder = pid, true, pid, folder
+	p.pid, p.ours, p.seen.pid, p.seen.tty, p.folder = pid, true, pid, tty, folder
 	p.mu.Unlock()
 	begun = true
-	l.wg.Go(func() { l.watchExit(p, pid) })
+	l.run(func() { l.watchExit(p, pid) })
 	return p, nil
 }
 

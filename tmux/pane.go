@@ -66,7 +66,7 @@ func (l *link) newPane(seen listed) *pane {
 		p.adopt(before)
 	}
 	if seen.opened {
-		l.wg.Go(func() { l.watchExit(p, seen.pid) })
+		l.run(func() { l.watchExit(p, seen.pid) })
 	}
 	return p
 }

@@ -23,7 +23,7 @@ func (b *Backend) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	if err != nil {
 		return nil, b.explain(op, "", err)
 	}
-	if err := l.update(ctx); err != nil {
+	if err := l.refresh(ctx); err != nil {
 		return nil, b.explain(op, "", err)
 	}
 	l.mu.Lock()
@@ -302,7 +302,7 @@ func (b *Backend) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt,
 	defer cancel()
 	l, err := b.reach(ctx, false)
 	if err == nil {
-		err = l.update(ctx)
+		err = l.refresh(ctx)
 	}
 	if err != nil {
 		return nil, b.explain(op, "", err)

@@ -365,6 +365,12 @@ const scrollbackBytes = 8 << 20
 // It is asked on the connection that hears their output, so that it takes
 // effect at its place in the stream.
 func (l *link) measure(h *listener) {
+	l.mu.Lock()
+	c := h.conn
+	l.mu.Unlock()
+	if c == nil { // no pane hears it yet
+		return
+	}
 	k := &call{}
 	k.finish = func(k *call) {
 		for _, a := range k.answers {
@@ -379,7 +385,7 @@ func (l *link) measure(h *listener) {
 			}
 		}
 	}
-	h.conn.post(k, "list-panes -s -t "+quote(h.session)+" -F "+quote("S #{pane_id} #{pane_width} #{pane_height}"))
+	c.post(k, "list-panes -s -t "+quote(h.session)+" -F "+quote("S #{pane_id} #{pane_width} #{pane_height}"))
 }
 
 // resize changes the size of the emulator.

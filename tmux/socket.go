@@ -76,6 +76,20 @@ func environment(env []string) []string {
 	return out
 }
 
+// little is the environment of a connection: what tmux itself looks at. The
+// sessions get none of it, and each variable is a message to the server.
+func little(env []string) []string {
+	var out []string
+	for _, entry := range environment(env) {
+		name, _, _ := strings.Cut(entry, "=")
+		switch {
+		case name == "HOME", name == "PATH", name == "TERM", name == "TMUX_TMPDIR", name == "LANG", strings.HasPrefix(name, "LC_"):
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
 // errAlien is a socket that is not for us.
 var errAlien = errors.New("the socket belongs to another user")
 
