@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,7 +197,10 @@ func BenchmarkTrue(b *testing.B) {
 	t := s.backend()
 	p, err := t.Open(b.Context(), terminal.OpenSpec{})
 	must(b, err)
+	var took []time.Duration
+	defer func() { median(b, took) }()
 	for b.Loop() {
+		began := time.Now()
 		events, err := t.Watch(b.Context(), p.ID)
 		must(b, err)
 		sent := ""
@@ -210,7 +214,14 @@ func BenchmarkTrue(b *testing.B) {
 				break
 			}
 		}
+		took = append(took, time.Since(began))
 	}
+}
+
+// median reports the middle one of the times that a benchmark took.
+func median(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 }
 
 // BenchmarkTrueByPolling is the same by a client that runs tmux for each step,
@@ -219,13 +230,17 @@ func BenchmarkTrueByPolling(b *testing.B) {
 	s := newServer(b)
 	s.write(".bashrc", "PS1='$ '\n")
 	s.run("new-session", "-d", "bash")
+	var took []time.Duration
+	defer func() { median(b, took) }()
 	for i := 0; b.Loop(); i++ {
+		began := time.Now()
 		done := fmt.Sprintf("done-%d-0", i)
 		s.run("send-keys", "-t", "%0", "-l", fmt.Sprintf("true; echo done-%d-$?", i))
 		s.run("send-keys", "-t", "%0", "Enter")
 		for !strings.Contains(s.run("capture-pane", "-p", "-t", "%0"), "\n"+done) {
 			time.Sleep(20 * time.Millisecond) // what this client does
 		}
+		took = append(took, time.Since(began))
 	}
 }
 
