@@ -47,7 +47,7 @@ type Backend struct {
 	socket string
 
 	dialing sync.Mutex     // held while a link is made
-	calm    sync.Mutex     // held while a connection is made, and while sessions or clients go or come by us
+	calm    *calm          // held while a connection is made, and while sessions or clients go or come by us
 	links   sync.WaitGroup // that are not closed yet
 
 	mu     sync.Mutex
@@ -89,8 +89,9 @@ func New(o Options) *Backend {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	socket := socketPath(o.Socket, o.Env)
 	return &Backend{
-		o: o, socket: socketPath(o.Socket, o.Env), token: rand.Text()[:10],
+		o: o, socket: socket, calm: newCalm(o.Dir, socket), token: rand.Text()[:10],
 		nonces: map[terminal.ID]string{}, kept: map[terminal.ID]*pane{},
 	}
 }
