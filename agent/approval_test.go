@@ -2,6 +2,7 @@ package agent
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"termpilot/fault"
@@ -60,7 +61,11 @@ func TestAPermissionIsAnsweredOnceByWhatItsRowSays(t *testing.T) { // APPROVE-1,
 func TestAQuestionThatChangedIsNotAnswered(t *testing.T) { // APPROVE-3
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
-		asked := w.asks(r.SessionID, "RUN:curl x\nSWAP:300")
+		asked := w.asks(r.SessionID, "RUN:curl x\nSWAP")
+		running, _ := readProcess(w.agents.folder(r.LaunchID))
+		if err := syscall.Kill(running.PID, syscall.SIGUSR1); err != nil {
+			t.Fatal(err)
+		}
 		w.until("another question shows", func() bool { return strings.Contains(w.screen(r.SessionID), "rm -r everything") })
 		_, err := w.agents.Answer(t.Context(), r.SessionID, asked.Digest, true)
 		w.refuses(err, fault.Stale)

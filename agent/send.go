@@ -224,6 +224,14 @@ func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.
 			patience = acceptPatience
 		}
 		accepted, err := h.accepted(ctx, turnID, patience, news)
+		if accepted && h.vendor.rewinds && err == nil { // that it came back can only be seen of what was seen to go
+			_, came, err := h.await(ctx, drawPatience, 0, func(l look) bool { return !holds(l.composer, text) && l.state != stateStarting })
+			if !came || err != nil {
+				return err
+			}
+			left := false
+			return note(&left)
+		}
 		if accepted || err != nil {
 			return err
 		}

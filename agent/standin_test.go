@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,7 +25,7 @@ import (
 //
 //	SAY:text    the answer                      SLOW:ms   so long at work
 //	RUN:cmd     ask for permission              FAIL:text an error instead of an answer
-//	SWAP:ms     the question becomes another    GAP:ms    an empty composer, no busy line, and no end yet
+//	SWAP        SIGUSR1 makes it another one    GAP:ms    an empty composer, no busy line, and no end yet
 //	QUOTE       the answer quotes a question    TWICE     the end is told twice
 //	FOREIGN     an end of another chat is told  DIE       the program is killed at work
 //	CLEAR       another chat begins             BACK      when interrupted, the prompt comes back
@@ -218,10 +220,13 @@ func (s *standIn) turn(text string) {
 		return
 	}
 	if does["CLEAR"] != "" {
-		s.say.told(s, left, map[string]string{"reason": "clear"})
+		mine := s.chat
 		s.chat = uuid.NewString()
-		s.say.told(s, session, map[string]string{"reason": "clear"})
 		s.rest()
+		s.chat, mine = mine, s.chat
+		s.say.told(s, left, map[string]string{"reason": "clear"})
+		s.chat = mine
+		s.say.told(s, session, map[string]string{"reason": "clear"})
 		return
 	}
 	if does["FAIL"] != "" {
@@ -291,9 +296,9 @@ func (s *standIn) ask(command, swap string) bool {
 	s.say.told(s, waits, map[string]string{"tool": "Bash"})
 	s.say.status(s, "waiting", "permission prompt")
 	s.redraw()
-	var swapped <-chan time.Time
-	if n, err := strconv.Atoi(swap); err == nil {
-		swapped = time.After(time.Duration(n) * time.Millisecond)
+	swapped := make(chan os.Signal, 1)
+	if swap != "" {
+		signal.Notify(swapped, syscall.SIGUSR1)
 	}
 	for {
 		select {

@@ -109,7 +109,7 @@ const rewoundFor = 600 * time.Millisecond
 func (a *Agents) rewound(ctx context.Context, s *story) bool {
 	v := vendorOf(s.launch.Provider)
 	t := s.atWork()
-	if !v.rewinds || t == nil || !t.accepted {
+	if !v.rewinds || t == nil || !t.accepted || !t.leftScreen { // it may not have left yet
 		return false
 	}
 	seen, err := a.pilot.SeeOne(ctx, "status", terminal.ID(s.launch.Session))

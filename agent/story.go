@@ -34,6 +34,7 @@ type turn struct {
 	loose      string
 	entered    bool
 	accepted   bool // the vendor said so
+	leftScreen bool // its text was seen to leave the composer
 	residue    *bool
 	chat       string
 	vendorTurn string
@@ -109,6 +110,7 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 		if t := s.byID(e.Turn); t != nil {
 			t.entered = true
 			t.residue = e.Residue
+			t.leftScreen = e.Kind == residue && e.Residue != nil && !*e.Residue
 		}
 	case prompted:
 		s.prompt(e, at, next)

@@ -152,10 +152,11 @@ func (w *waiter) wait(ctx context.Context) (Waited, error) {
 		return Waited{}, err
 	}
 	defer j.Close()
+	from, pid, start := w.s.last, w.s.pid, w.s.start // the story goes on while these are used
 	records := make(chan journal.Record)
 	sources.Go(func() {
 		defer close(records)
-		for r, err := range j.Follow(inner, w.s.last) {
+		for r, err := range j.Follow(inner, from) {
 			if err != nil {
 				return
 			}
@@ -168,7 +169,7 @@ func (w *waiter) wait(ctx context.Context) (Waited, error) {
 	})
 	ended := make(chan struct{})
 	sources.Go(func() {
-		if w.s.pid != 0 && w.a.machine.AwaitEnd(inner, w.s.pid, w.s.start) == nil {
+		if pid != 0 && w.a.machine.AwaitEnd(inner, pid, start) == nil {
 			pause(inner, lastWords)
 			close(ended)
 		}
