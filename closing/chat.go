@@ -47,7 +47,7 @@ var agents = []agent{
 	},
 	{
 		cli: "codex", names: []string{"codex", "codex.exe", "codex-cli"}, script: regexp.MustCompile(`(^|/)codex(/|\.js$|$)`),
-		find: findCodex, flags: []string{"resume", "--session-id"}, resume: []string{"codex", "resume"},
+		find: findCodex, flags: []string{"resume", "--session-id"}, resume: []string{"codex", "resume", "--no-daemon"}, // with its daemon the next process could not be told from it
 	},
 	{
 		cli: "grok", names: []string{"grok"}, script: regexp.MustCompile(`(^|/)grok(/|\.js$|$)`),
@@ -239,12 +239,17 @@ func (c *Closer) chatOf(session string, l look) Chat {
 	return chat
 }
 
-// startedWith returns the word that follows one of the flags, or "".
+// startedWith returns the word that follows one of the flags, or "". A word that
+// is no flag is a command of the agent's, whose own flags may come in between.
 func startedWith(argv, flags []string) string {
 	for i, word := range argv {
 		for _, flag := range flags {
-			if word == flag && i+1 < len(argv) {
-				return argv[i+1]
+			next := i + 1
+			for !strings.HasPrefix(flag, "-") && next < len(argv) && strings.HasPrefix(argv[next], "-") {
+				next++
+			}
+			if word == flag && next < len(argv) {
+				return argv[next]
 			}
 			if rest, ok := strings.CutPrefix(word, flag+"="); ok && strings.HasPrefix(flag, "--") {
 				return rest

@@ -95,6 +95,9 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 		{"codex, two that contradict", "codex", func(w *world, e process.Entry, dir string) {
 			w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock", "/x/thread-writer-locks/" + strings.Replace(chatID, "4", "5", 1) + ".lock"}
 		}, Chat{Persistence: persistUnknown}, codeChat, Unknown},
+		{"codex, resumed with flags between", "codex", func(w *world, e process.Entry, _ string) {
+			w.argv[e.PID] = []string{"codex", "resume", "--no-daemon", chatID}
+		}, Chat{ChatID: chatID, Source: fromArgv, Persistence: persistUnknown}, "", Unknown},
 		{"codex, with its daemon", "codex", func(*world, process.Entry, string) {}, Chat{Persistence: persistUnknown}, codeChat, Unknown},
 		{"grok, waiting for an answer", "grok", func(w *world, e process.Entry, dir string) {
 			put(t, filepath.Join(dir, ".grok", "active_sessions.json"), fmt.Sprintf(`[{"session_id":"other-one","pid":1},{"session_id":%q,"pid":%d,"cwd":"/c d","opened_at":%q}]`, chatID, e.PID, e.Start.Add(time.Second).Format(time.RFC3339Nano)))

@@ -343,7 +343,7 @@ func TestAReceiptHoldsWhatResumes(t *testing.T) { // RECOVER-2, RECOVER-4, RECOV
 		}
 	}
 	again, err := w.closer().Reopen(t.Context(), list[0].ID, false)
-	if err != nil || len(again.Reopened) != 2 || len(w.opened) != 2 || w.opened[0].Command != "codex resume "+id || w.opened[1].Command != "" || w.opened[1].Cwd != "/srv" {
+	if err != nil || len(again.Reopened) != 2 || len(w.opened) != 2 || w.opened[0].Command != "codex resume --no-daemon "+id || w.opened[1].Command != "" || w.opened[1].Cwd != "/srv" {
 		t.Errorf("got %+v %v %+v", again, err, w.opened)
 	}
 	if _, err := w.closer().Reopen(t.Context(), list[0].ID, false); !errors.Is(err, fault.Refused) || len(w.opened) != 2 {

@@ -40,7 +40,7 @@ var agentScenes = []agentScene{
 	{"kiro-cli", "idle", "unknown", "", "unknown", "chat_unknown", "chat_unknown"},
 }
 
-var resumes = map[string]string{"claude": "claude --resume ", "codex": "codex resume ", "grok": "grok --resume "}
+var resumes = map[string]string{"claude": "claude --resume ", "codex": "codex resume --no-daemon ", "grok": "grok --resume "}
 
 // start runs a stand-in agent in a session, and returns its chat.
 func (g *ground) start(s *session, cli, words string) (chat string) {
