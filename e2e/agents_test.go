@@ -105,6 +105,7 @@ func (s *seat) asked(answer string) {
 	if question["kind"] != "permission" {
 		s.t.Fatalf("%v", question)
 	}
+	s.staysOpen("asking")
 	s.call(0, "agent", "approval", s.session, "--digest", text(question["digest"]), "--answer", answer)
 	s.call(map[string]int{"yes": 0, "no": 1}[answer], "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
 }
@@ -178,6 +179,7 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 
 	turn := s.call(0, "agent", "turn", s.session, "SLOW:60\nSAY:never said")
 	s.call(3, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "2")
+	s.staysOpen("at work")
 	s.home.termpilot(t, "keys", s.session, real.breaks)
 	began = time.Now()
 	s.call(1, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "30")
@@ -206,8 +208,30 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 	s.resumes(programs, real, argv)
 }
 
-// resumes takes the chat up again by the command of the receipt, in a shell.
+// resumes takes the chat up again by the command of the receipt, in a shell, and
+// has it closed: idle, and again in the middle of a turn.
 func (s *seat) resumes(programs string, real realAgent, argv []string) {
+	s.t.Helper()
+	s.closes(real, s.resumed(programs, real, argv))
+	id := s.resumed(programs, real, argv)
+	s.home.termpilot(s.t, "send", id, "SLOW:60")
+	time.Sleep(300 * time.Millisecond) // an Enter that comes at once may be taken for a part of the text
+	s.home.termpilot(s.t, "keys", id, "enter")
+	s.until(id, "busy")
+	r := s.call(0, "close", "--all", "--force")
+	item := map[string]any{}
+	for _, one := range r["closed_sessions"].([]any) {
+		if one.(map[string]any)["session_id"] == id {
+			item = one.(map[string]any)
+		}
+	}
+	if item["interruption"] != "interrupted" || item["exit"] != "exited" || len(item["survivors"].([]any)) != 0 {
+		s.t.Errorf("forced in the middle of a turn: %v", r)
+	}
+}
+
+// resumed takes the chat up again and returns its session when it shows.
+func (s *seat) resumed(programs string, real realAgent, argv []string) string {
 	s.t.Helper()
 	line := "PATH=" + programs + ":$PATH"
 	for _, entry := range append(real.env, "ANTHROPIC_BASE_URL="+s.model.URL) {
@@ -216,15 +240,66 @@ func (s *seat) resumes(programs string, real realAgent, argv []string) {
 	line += " " + strings.Join(argv, " ")
 	opened := s.call(0, "new", "--backend", "host", "--cwd", s.home.dir, "--rows", "50", "--columns", "120", line)
 	id := text(opened["session_id"])
-	for end := time.Now().Add(30 * time.Second); ; {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) { // between looks at the screen
 		screen, _, _ := s.home.termpilot(s.t, "read", id)
 		if strings.Contains(screen, "the second answer") || strings.Contains(screen, "the long one") || strings.Contains(screen, "FAIL") {
 			s.t.Logf("resumed with %q", argv)
-			return
+			return id
 		}
 		if time.Now().After(end) {
 			s.t.Fatalf("%q does not show the chat:\n%s", argv, screen)
 		}
-		time.Sleep(200 * time.Millisecond) // between looks at the screen
+	}
+}
+
+// staysOpen holds a close of an agent that has not ended to being refused.
+func (s *seat) staysOpen(state string) {
+	s.t.Helper()
+	r := s.call(7, "close", s.session)
+	s.t.Logf("a close while it is %s: %v, %v", state, r["code"], r["reason"])
+	if r["recovery_id"] != "" {
+		s.t.Errorf("something was begun: %v", r)
+	}
+}
+
+// closes closes the session of an agent that waits for the next message: it is
+// asked to end, and its chat is in the receipt.
+func (s *seat) closes(real realAgent, id string) {
+	s.t.Helper()
+	item := s.until(id, "idle")
+	chat := map[string]any{}
+	if chats := item["cli_sessions"].([]any); len(chats) == 1 {
+		chat = chats[0].(map[string]any)
+	}
+	if chat["cli"] != real.name || chat["chat_id"] == "" || chat["verified"] != true || chat["persistence"] != "saved" {
+		s.t.Errorf("the chat is told as %v", chat)
+	}
+	if dry := s.call(0, "close", id, "--dry-run"); dry["status"] != "dry_run" || len(dry["closed_sessions"].([]any)) != 1 || dry["recovery_id"] != "" {
+		s.t.Errorf("dry run: %v", dry)
+	}
+	began := time.Now()
+	r := s.call(0, "close", id)
+	closed := r["closed_sessions"].([]any)
+	if r["status"] != "closed" || len(closed) != 1 || closed[0].(map[string]any)["exit"] != "exited" {
+		s.t.Fatalf("close: %v", r)
+	}
+	receipt := s.call(0, "recover", text(r["recovery_id"]))["recoveries"].([]any)[0].(map[string]any)
+	if !strings.Contains(fmt.Sprint(receipt), text(chat["chat_id"])) || receipt["status"] != "closed" {
+		s.t.Errorf("the receipt: %v", receipt)
+	}
+	s.t.Logf("closed an idle %s in %v, chat known by %v", real.name, time.Since(began).Round(time.Millisecond), chat["identity_source"])
+}
+
+// until waits until a session is known to be in a state, and returns what is known.
+func (s *seat) until(id, state string) map[string]any {
+	s.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // between looks at it
+		item := s.call(0, "close", id, "--inspect")["sessions"].([]any)[0].(map[string]any)
+		if item["state"] == state {
+			return item
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("it is not known to be %s: %v", state, item)
+		}
 	}
 }
