@@ -69,6 +69,13 @@ func network(getenv func(string) string) []string {
 	return env
 }
 
+// noCodex is what tunnel-client starts in place of Codex's app server, which it
+// otherwise looks for at every start: through the user's login zsh, with its
+// whole environment, the key in it, and, where there is no codex, hundreds of
+// times a second for 20 s (seen with 0.0.13-dev). This one waits without an
+// environment until tunnel-client has given up.
+const noCodex = "-i /bin/sleep 30"
+
 // environment is the child's.
 func environment(f files, key Secret, getenv func(string) string) []string {
 	env := []string{
@@ -77,6 +84,7 @@ func environment(f files, key Secret, getenv func(string) string) []string {
 		socketVariable + "=" + f.mcp,
 		"TUNNEL_CLIENT_STATE_DIR=" + f.state, "TUNNEL_CLIENT_PROFILE_DIR=" + f.state,
 		"XDG_CONFIG_HOME=" + f.state, "CODEX_HOME=" + f.state,
+		"TUNNEL_CLIENT_CODEX_APP_SERVER_CMD=env", "TUNNEL_CLIENT_CODEX_APP_SERVER_ARGS=" + noCodex,
 	}
 	for _, name := range kept {
 		if value := getenv(name); value != "" {

@@ -135,7 +135,7 @@ func TestTheChildGetsLittleOfTheEnvironment(t *testing.T) { // TUN-16
 		}
 	}
 	env := environment(files{mcp: "/m,1", state: "/s"}, Secret{"sk-1"}, func(name string) string { return user[name] })
-	for _, want := range []string{"CONTROL_PLANE_API_KEY=sk-1", "HOME=/home/x", "HTTPS_PROXY=http://proxy:1", "SSL_CERT_FILE=/ca", "CA_BUNDLE=/ca", "NO_PROXY=localhost,127.0.0.1,::1,corp", "TERMPILOT_MCP_SOCKET=/m,1"} {
+	for _, want := range []string{"CONTROL_PLANE_API_KEY=sk-1", "HOME=/home/x", "HTTPS_PROXY=http://proxy:1", "SSL_CERT_FILE=/ca", "CA_BUNDLE=/ca", "NO_PROXY=localhost,127.0.0.1,::1,corp", "TERMPILOT_MCP_SOCKET=/m,1", "TUNNEL_CLIENT_CODEX_APP_SERVER_CMD=env"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing from %q", want, env)
 		}
