@@ -199,7 +199,12 @@ func (c *Closer) findChats(v *verdict, table *process.Table) {
 	}
 }
 
-var idShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$`)
+var idShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+// isChatID reports whether a word may be the id of a chat.
+func isChatID(word string) bool {
+	return len(word) >= 8 && len(word) <= 128 && idShape.MatchString(word)
+}
 
 // chatOf binds one process to its chat by the best evidence there is.
 func (c *Closer) chatOf(session string, l look) Chat {
@@ -217,18 +222,18 @@ func (c *Closer) chatOf(session string, l look) Chat {
 	if chat.Persistence == "" {
 		chat.Persistence = persistUnknown
 	}
-	if !idShape.MatchString(chat.ChatID) {
+	if !isChatID(chat.ChatID) {
 		chat.ChatID, chat.Source, chat.Verified = "", "", false
 	}
 	if chat.ChatID == "" {
 		for _, launched := range c.launched(session) {
-			if launched.CLI == chat.CLI && launched.PID == chat.PID && idShape.MatchString(launched.ChatID) {
+			if launched.CLI == chat.CLI && launched.PID == chat.PID && isChatID(launched.ChatID) {
 				chat.ChatID, chat.Source, chat.Verified = launched.ChatID, fromLaunch, true
 			}
 		}
 	}
 	if chat.ChatID == "" {
-		if id := startedWith(l.process.Argv, l.agent.flags); idShape.MatchString(id) {
+		if id := startedWith(l.process.Argv, l.agent.flags); isChatID(id) {
 			chat.ChatID, chat.Source = id, fromArgv
 		}
 	}

@@ -45,7 +45,7 @@ func findClaude(l look) Chat {
 		chat.State = Waiting
 	}
 	// Claude writes a chat down with its first message.
-	if idShape.MatchString(r.SessionID) {
+	if isChatID(r.SessionID) {
 		if found, _ := filepath.Glob(filepath.Join(dir, "projects", "*", r.SessionID+".jsonl")); len(found) > 0 {
 			chat.Persistence = persistSaved
 		}

@@ -27,7 +27,7 @@ func findGrok(l look) Chat {
 		return Chat{}
 	}
 	for _, r := range list {
-		if r.PID != l.process.PID || !idShape.MatchString(r.SessionID) {
+		if r.PID != l.process.PID || !isChatID(r.SessionID) {
 			continue
 		}
 		if opened, err := time.Parse(time.RFC3339Nano, r.OpenedAt); err == nil && opened.Before(l.process.Start.Add(-2*time.Second)) {

@@ -288,7 +288,7 @@ func FuzzNoAgentsFileBindsWhatItShouldNot(f *testing.F) {
 		w.files[7] = []string{rollout}
 		for _, a := range agents[:3] {
 			chat := w.closer().chatOf("s", look{agent: a, process: process.Process{PID: 7, Start: born}, machine: w, home: dir})
-			if chat.ChatID != "" && (!idShape.MatchString(chat.ChatID) || strings.ContainsAny(chat.ChatID, " ;'\"\n")) || strings.ContainsAny(chat.Cwd, "\n\x1b\x00") {
+			if chat.ChatID != "" && (!isChatID(chat.ChatID) || strings.ContainsAny(chat.ChatID, " ;'\"\n")) || strings.ContainsAny(chat.Cwd, "\n\x1b\x00") {
 				t.Fatalf("%s: got %+v", a.cli, chat)
 			}
 		}

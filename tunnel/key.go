@@ -25,7 +25,10 @@ const DefaultKeyVariable = "CONTROL_PLANE_API_KEY"
 // keychain:SERVICE. It is not secret.
 type Reference string
 
-var variableShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var variableShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// isVariable reports whether a word can be the name of a variable.
+func isVariable(word string) bool { return len(word) <= 128 && variableShape.MatchString(word) }
 
 // ParseReference reads a reference; a bare NAME is env:NAME and "" is the
 // default variable. InvalidArgument for anything else, a key among it, which
@@ -35,9 +38,9 @@ func ParseReference(said string) (Reference, error) {
 	switch {
 	case said == "":
 		return "env:" + DefaultKeyVariable, nil
-	case !found && variableShape.MatchString(said) && !strings.HasPrefix(said, "sk"):
+	case !found && isVariable(said) && !strings.HasPrefix(said, "sk"):
 		return Reference("env:" + said), nil
-	case kind == "env" && variableShape.MatchString(rest), kind == "file" && filepath.IsAbs(rest), kind == "keychain" && rest != "" && !strings.ContainsAny(rest, "\n\x00"):
+	case kind == "env" && isVariable(rest), kind == "file" && filepath.IsAbs(rest), kind == "keychain" && rest != "" && !strings.ContainsAny(rest, "\n\x00"):
 		return Reference(said), nil
 	}
 	return "", &fault.Error{

@@ -83,7 +83,10 @@ func (p Place) others() string {
 // DefaultAlias is the alias when none is named.
 const DefaultAlias = "termpilot"
 
-var aliasShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+// longestAlias is the most characters of an alias.
+const longestAlias = 63
+
+var aliasShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 // Alias returns an alias as it is kept: in lower case, with hyphens for
 // underscores, as tunnel-client writes it too. InvalidArgument for one that
@@ -93,7 +96,7 @@ func Alias(said string) (string, error) {
 		return DefaultAlias, nil
 	}
 	alias := strings.ReplaceAll(strings.ToLower(said), "_", "-")
-	if !aliasShape.MatchString(alias) {
+	if len(alias) > longestAlias || !aliasShape.MatchString(alias) {
 		return "", &fault.Error{
 			Op: "tunnel alias", Code: fault.InvalidArgument, Detail: fmt.Sprintf("%.80q is no alias", said),
 			Hint: "use letters, digits and hyphens, at most 63",

@@ -72,7 +72,12 @@ func passwords(proxy string) []string {
 	return list
 }
 
-var keyShape = regexp.MustCompile(`^[0-9A-Za-z_-]{4,512}$`)
+var keyShape = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
+
+const (
+	shortestKey = 4
+	longestKey  = 512
+)
 
 // newSecret holds a key to what tunnel-client takes, and knows what else people
 // put there. The value is in no error.
@@ -90,7 +95,7 @@ func newSecret(value, origin string) (Secret, error) {
 		return refuse("there is a tunnel id", make)
 	case strings.TrimSpace(value) != value:
 		return refuse("the key has blanks around it", "take the blanks away")
-	case !keyShape.MatchString(value):
+	case len(value) < shortestKey, len(value) > longestKey, !keyShape.MatchString(value):
 		return refuse("the key holds characters that no key has", "copy it anew; a key has letters, digits, - and _ alone")
 	}
 	return Secret{value: value}, nil
