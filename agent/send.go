@@ -226,6 +226,9 @@ func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.
 		accepted, err := h.accepted(ctx, turnID, patience, news)
 		if accepted && h.vendor.rewinds && err == nil { // that it came back can only be seen of what was seen to go
 			_, came, err := h.await(ctx, drawPatience, 0, func(l look) bool { return !holds(l.composer, text) && l.state != stateStarting })
+			if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
+				return note(nil) // it took the prompt and ended with it: that is the turn's outcome, no failure of sending
+			}
 			if !came || err != nil {
 				return err
 			}
