@@ -8,6 +8,7 @@ import (
 
 	"termpilot/pilot"
 	"termpilot/process"
+	"termpilot/shellwords"
 )
 
 // census is who runs in a session.
@@ -174,7 +175,7 @@ func (c *Closer) serves(e process.Entry, n census, scope []process.Entry, tty st
 	return err == nil && !slices.Contains(files, tty)
 }
 
-func isShell(name string) bool { return pilot.IsShell(programName(name)) }
+func isShell(name string) bool { return shellwords.IsShell(programName(name)) }
 
 // programs names processes, and nothing that they were told.
 func (n census) programs(list []process.Entry) []Program {

@@ -62,7 +62,7 @@ func judge(f facts) Readiness {
 	if f.ended {
 		return readiness(EndedState, describeExit(f.exit))
 	}
-	if f.front == frontShell && f.marksOf() == terminal.MarksNone && f.name != "" && !IsShell(f.name) {
+	if f.front == frontShell && f.marksOf() == terminal.MarksNone && f.name != "" && !shellwords.IsShell(f.name) {
 		f.front = frontOther // the session was opened for a program
 	}
 	evidence := f.evidence()
@@ -229,9 +229,5 @@ var carriers = []string{
 	"ssh", "mosh-client", "et", "autossh", "sshpass", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "incus",
 	"machinectl", "nsenter", "chroot", "su", "sudo", "doas", "run0", "wsl.exe", "vagrant", "distrobox", "toolbox", "gcloud", "aws", "fly",
 }
-
-// IsShell reports whether a program, by its bare name, is one that reads
-// commands at a prompt.
-func IsShell(name string) bool { return shellwords.IsShell(name) }
 
 func isCarrier(name string) bool { return slices.Contains(carriers, name) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -49,7 +50,7 @@ type gate struct {
 func (g *gate) judge(ctx context.Context) Readiness {
 	f := g.p.factsOf(ctx, g.t, g.prompt, true)
 	g.shell = ""
-	if f.front == frontShell && IsShell(f.name) {
+	if f.front == frontShell && shellwords.IsShell(f.name) {
 		g.shell = f.name
 	}
 	if g.fresh && g.swept == f.prompt.ID && f.prompt.State == terminal.Editing {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -73,7 +74,7 @@ func frontByName(name string) front {
 	switch {
 	case name == "":
 		return frontUnknown
-	case IsShell(name):
+	case shellwords.IsShell(name):
 		return frontNested
 	case isCarrier(name):
 		return frontCarrier

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -84,11 +85,11 @@ func (p *Pilot) dead(ctx context.Context, op string, t target, err error) error 
 // shellName names the shell that the terminal started, when it is of this machine.
 func (p *Pilot) shellName(s terminal.Session) string {
 	if s.Local && s.ShellPID != 0 {
-		if name, err := p.processes.Name(s.ShellPID); err == nil && IsShell(name) {
+		if name, err := p.processes.Name(s.ShellPID); err == nil && shellwords.IsShell(name) {
 			return name
 		}
 	}
-	if name := programName(s.Job); IsShell(name) {
+	if name := programName(s.Job); shellwords.IsShell(name) {
 		return name
 	}
 	return ""
