@@ -48,7 +48,7 @@ func (s *state) notified(n *api.Notification) {
 // push gives an event to the watchers of a session. The lock is held.
 func (s *state) push(id terminal.ID, e terminal.Event) {
 	for _, w := range s.watchers[id] {
-		w.push(e)
+		w.Push(e)
 	}
 }
 

@@ -311,7 +311,7 @@ func FuzzAnyServerBytesAreSurvived(f *testing.F) {
 		l := &link{client: c, pending: map[int64]*call{}, lost: make(chan struct{}), topology: newStage(), details: newStage()}
 		l.state.init(c)
 		l.state.setLayout(w.layout())
-		watch := newWatcher(8)
+		watch := terminal.NewEventQueue(8)
 		if err := l.state.watch(sid(1), watch); err != nil {
 			t.Fatal(err)
 		}
@@ -343,9 +343,14 @@ func FuzzAnyServerBytesAreSurvived(f *testing.F) {
 				read.screen(terminal.Range{})
 			}
 		}
-		watch.begin(terminal.Prompt{})
-		if len(watch.events) > 9 {
-			t.Fatalf("%d events are kept", len(watch.events))
+		watch.Begin(terminal.Prompt{})
+		watch.Fail(errDisconnected)
+		kept := 0
+		for range watch.Events(t.Context(), func() {}) {
+			kept++
+		}
+		if kept > 10 { // the State and the error as well
+			t.Fatalf("%d events are kept", kept)
 		}
 	})
 }

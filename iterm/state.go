@@ -28,7 +28,7 @@ type state struct {
 	domains  [][]terminal.ID
 	ours     bool // the server is termpilot's host
 
-	watchers map[terminal.ID][]*watcher
+	watchers map[terminal.ID][]*terminal.EventQueue
 }
 
 // tab is what the last layout said of a tab.
@@ -60,7 +60,7 @@ func (s *state) init(c *Client) {
 	s.selected = make(map[string]string)
 	s.active = make(map[string]terminal.ID)
 	s.tabs = make(map[string]tab)
-	s.watchers = make(map[terminal.ID][]*watcher)
+	s.watchers = make(map[terminal.ID][]*terminal.EventQueue)
 }
 
 // touch wakes those who wait for a change. The lock is held.
@@ -76,7 +76,7 @@ func (s *state) disconnected(err error) {
 	s.gone = err
 	for _, list := range s.watchers {
 		for _, w := range list {
-			w.fail(err)
+			w.Fail(err)
 		}
 	}
 	s.touch()
@@ -184,7 +184,7 @@ func (s *state) end(id terminal.ID) {
 	s.order = slices.DeleteFunc(s.order, func(x terminal.ID) bool { return x == id })
 	s.client.remember(id, time.Now())
 	for _, w := range s.watchers[id] {
-		w.end(terminal.Event{Kind: terminal.Gone, Exit: exit})
+		w.Push(terminal.Event{Kind: terminal.Gone, Exit: exit})
 	}
 	delete(s.watchers, id)
 }

@@ -22,7 +22,7 @@ func (c *Client) Follow(ctx context.Context, id terminal.ID) (iter.Seq2[terminal
 	if err != nil {
 		return nil, c.explain(ctx, op, id, err, false)
 	}
-	w := newWatcher(c.o.Queue)
+	w := terminal.NewEventQueue(c.o.Queue)
 	if !l.follow(id, w) {
 		return nil, unsupported(op, id, "nothing is known of a prompt to type at")
 	}
@@ -35,7 +35,7 @@ func unsupported(op string, id terminal.ID, detail string) error {
 
 // follow registers w with what is known of a fresh prompt. The request for
 // screen updates is on its way before any that the caller makes.
-func (l *link) follow(id terminal.ID, w *watcher) bool {
+func (l *link) follow(id terminal.ID, w *terminal.EventQueue) bool {
 	l.screens.Lock()
 	defer l.screens.Unlock()
 	if !l.details.isDone() || !l.state.follow(id, w) {
@@ -48,7 +48,7 @@ func (l *link) follow(id terminal.ID, w *watcher) bool {
 }
 
 // follow registers w, beginning with the session's fresh prompt; false when none is known.
-func (s *state) follow(id terminal.ID, w *watcher) bool {
+func (s *state) follow(id terminal.ID, w *terminal.EventQueue) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.sessions[id]
@@ -59,7 +59,7 @@ func (s *state) follow(id terminal.ID, w *watcher) bool {
 	if !fresh || p.Marks != terminal.MarksNonce || p.Touched != terminal.No || p.Paste != terminal.Yes {
 		return false
 	}
-	w.begin(p)
+	w.Begin(p)
 	s.watchers[id] = append(s.watchers[id], w)
 	return true
 }

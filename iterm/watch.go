@@ -4,119 +4,11 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
 	"termpilot/iterm/api"
 	"termpilot/terminal"
 )
-
-// watcher is one subscription to a session's events.
-type watcher struct {
-	limit  int
-	wake   chan struct{} // holds one token when there is something to take
-	mu     sync.Mutex
-	events []terminal.Event
-	told   terminal.Prompt // what State told
-	over   bool            // nothing comes after events
-	err    error           // then, the reason, if the backend went away
-}
-
-func newWatcher(limit int) *watcher { return &watcher{limit: limit, wake: make(chan struct{}, 1)} }
-
-// push adds an event. When the reader is too far behind, what it missed is
-// replaced by one Resync.
-func (w *watcher) push(e terminal.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.add(e)
-}
-
-// add is push for a caller that holds the lock.
-func (w *watcher) add(e terminal.Event) {
-	if w.over || w.knows(e) {
-		return
-	}
-	if n := len(w.events); n > 0 && e.Kind == terminal.Output && w.events[n-1].Kind == terminal.Output {
-		return
-	}
-	if len(w.events) >= w.limit {
-		keep := 0
-		if w.events[0].Kind == terminal.State {
-			keep = 1
-		}
-		clear(w.events[keep:])
-		w.events = append(w.events[:keep], terminal.Event{Kind: terminal.Resync})
-	}
-	w.events = append(w.events, e)
-	w.signal()
-}
-
-// end adds the last event.
-func (w *watcher) end(e terminal.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.add(e)
-	w.over = true
-}
-
-// fail ends the subscription with an error, after what was already told.
-func (w *watcher) fail(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.over {
-		w.over, w.err = true, err
-		w.signal()
-	}
-}
-
-func (w *watcher) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-// begin puts the State in front. Of what came before it, only what it does not
-// already tell stays.
-func (w *watcher) begin(present terminal.Prompt) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.told = present
-	w.events = slices.DeleteFunc(w.events, w.knows)
-	w.events = slices.Insert(w.events, 0, terminal.Event{Kind: terminal.State, Prompt: present})
-	w.signal()
-}
-
-// knows reports whether State has already told an event: prompts only move on.
-func (w *watcher) knows(e terminal.Event) bool {
-	return e.Prompt.ID != "" && e.Prompt.ID == w.told.ID && e.Prompt.State <= w.told.State
-}
-
-// take returns the next event; ok is false at the end of the sequence.
-func (w *watcher) take(ctx context.Context) (e terminal.Event, err error, ok bool) {
-	for {
-		if ctx.Err() != nil {
-			return e, nil, false
-		}
-		w.mu.Lock()
-		if len(w.events) > 0 {
-			e = w.events[0]
-			w.events = slices.Delete(w.events, 0, 1)
-			w.mu.Unlock()
-			return e, nil, true
-		}
-		over, err := w.over, w.err
-		w.mu.Unlock()
-		if over {
-			return e, err, false
-		}
-		select {
-		case <-w.wake:
-		case <-ctx.Done():
-		}
-	}
-}
 
 // Watch subscribes to a session's events. Output events are asked of the
 // terminal only while somebody watches the session.
@@ -125,7 +17,7 @@ func (c *Client) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal.
 	if !exact(id) {
 		return nil, unknown(op, id)
 	}
-	w := newWatcher(c.o.Queue)
+	w := terminal.NewEventQueue(c.o.Queue)
 	var l *link
 	err := c.read(ctx, op, id, func(on *link) error {
 		l = on
@@ -135,10 +27,10 @@ func (c *Client) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal.
 		present, err := l.watch(ctx, id, w)
 		if err != nil {
 			l.unwatch(id, w)
-			w = newWatcher(c.o.Queue)
+			w = terminal.NewEventQueue(c.o.Queue)
 			return err
 		}
-		w.begin(present)
+		w.Begin(present)
 		return nil
 	})
 	if err != nil {
@@ -148,26 +40,17 @@ func (c *Client) Watch(ctx context.Context, id terminal.ID) (iter.Seq2[terminal.
 }
 
 // sequence is a subscription to range over.
-func (c *Client) sequence(ctx context.Context, l *link, id terminal.ID, w *watcher) iter.Seq2[terminal.Event, error] {
-	const op = "watch"
-	leave := sync.OnceFunc(func() { l.unwatch(id, w) })
-	stop := context.AfterFunc(ctx, leave) // for a sequence that is never ranged over
+func (c *Client) sequence(ctx context.Context, l *link, id terminal.ID, w *terminal.EventQueue) iter.Seq2[terminal.Event, error] {
+	events := w.Events(ctx, func() { l.unwatch(id, w) })
 	return func(yield func(terminal.Event, error) bool) {
-		defer leave()
-		defer stop()
-		for {
-			e, err, ok := w.take(ctx)
+		for e, err := range events {
 			if err != nil {
-				yield(terminal.Event{}, c.explain(ctx, op, id, err, false))
-				return
-			}
-			if !ok {
-				return
+				err = c.explain(ctx, "watch", id, err, false)
 			}
 			if e.Kind == terminal.Gone && e.Exit.At.IsZero() {
 				e.Exit = c.lastExit(ctx, l, id)
 			}
-			if !yield(e, nil) {
+			if !yield(e, err) {
 				return
 			}
 		}
@@ -176,7 +59,7 @@ func (c *Client) sequence(ctx context.Context, l *link, id terminal.ID, w *watch
 
 // watch registers w and reads the session's present, in this order, so that
 // nothing falls in between.
-func (l *link) watch(ctx context.Context, id terminal.ID, w *watcher) (terminal.Prompt, error) {
+func (l *link) watch(ctx context.Context, id terminal.ID, w *terminal.EventQueue) (terminal.Prompt, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.client.o.Deadline)
 	defer cancel()
 	screen := subscribe(api.NotificationType_NOTIFY_ON_SCREEN_UPDATE, string(id), true)
@@ -260,7 +143,7 @@ const lingering = 2 * time.Second
 
 // unwatch ends a subscription; some time after the last one left a session, its
 // screen updates are cancelled, without waiting for the answer.
-func (l *link) unwatch(id terminal.ID, w *watcher) {
+func (l *link) unwatch(id terminal.ID, w *terminal.EventQueue) {
 	l.screens.Lock()
 	defer l.screens.Unlock()
 	if !l.state.unwatch(id, w) || l.isLost() {
@@ -301,7 +184,7 @@ func (l *link) rewarm(id terminal.ID) bool {
 }
 
 // watch registers w; it fails when the link is already lost.
-func (s *state) watch(id terminal.ID, w *watcher) error {
+func (s *state) watch(id terminal.ID, w *terminal.EventQueue) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone != nil {
@@ -312,7 +195,7 @@ func (s *state) watch(id terminal.ID, w *watcher) error {
 }
 
 // unwatch reports whether w was the session's last watcher.
-func (s *state) unwatch(id terminal.ID, w *watcher) (last bool) {
+func (s *state) unwatch(id terminal.ID, w *terminal.EventQueue) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.watchers[id]

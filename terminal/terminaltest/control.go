@@ -190,11 +190,10 @@ func (f *Fake) setDown(down bool) {
 		return
 	}
 	for _, s := range f.sessions {
-		for w := range s.watchers {
-			w.err = unavailable("watch", s.id)
-			w.wake()
+		for q := range s.watchers {
+			q.Fail(unavailable("watch", s.id))
 		}
-		s.watchers = map[*watcher]bool{}
+		s.watchers = map[*terminal.EventQueue]bool{}
 	}
 }
 

@@ -43,7 +43,7 @@ type session struct {
 	made    int
 	marks   terminal.Marks
 
-	watchers map[*watcher]bool
+	watchers map[*terminal.EventQueue]bool
 	exit     *terminal.Exit
 
 	broadcast, resists bool
@@ -71,7 +71,7 @@ func newSession(f *Fake, n int, spec terminal.OpenSpec) *session {
 		name: spec.Name, tty: fmt.Sprintf("/dev/pts/fake%d", n),
 		cwd: cmp.Or(spec.Cwd, "/home/user"), env: map[string]string{}, command: spec.Command,
 		flags: process.TTY{Echo: true, Canonical: true}, isig: true,
-		wake: make(chan struct{}), watchers: map[*watcher]bool{}, marks: f.o.Marks,
+		wake: make(chan struct{}), watchers: map[*terminal.EventQueue]bool{}, marks: f.o.Marks,
 	}
 	for k, v := range spec.Env {
 		s.env[k] = v
@@ -314,9 +314,9 @@ func (s *session) end(exit terminal.Exit) {
 	}
 	s.procs = nil
 	e := terminal.Event{Kind: terminal.Gone, Prompt: s.present(), Exit: exit}
-	for w := range s.watchers {
-		w.push(e)
+	for q := range s.watchers {
+		q.Push(e)
 	}
-	s.watchers = map[*watcher]bool{}
+	s.watchers = map[*terminal.EventQueue]bool{}
 	s.poke()
 }
