@@ -115,7 +115,7 @@ func (l *link) resize(ctx context.Context, p *pane, rows, columns int) error {
 	}
 	if h != nil && h.conn != nil {
 		l.measure(h)
-		if _, err := h.conn.do(ctx, "display-message -p ''"); err != nil { // what was asked before is answered before
+		if _, err := h.conn.do(ctx, nothing); err != nil { // what was asked before is answered before
 			return err
 		}
 	}

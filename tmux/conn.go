@@ -28,6 +28,9 @@ type conn struct {
 	ready chan struct{}
 	done  chan struct{} // nothing of the connection runs any more
 
+	owing *time.Timer // asks for nothing when it ends
+	heard int         // bytes since it was set last; the reading goroutine's
+
 	mu      sync.Mutex
 	more    *sync.Cond
 	out     []byte // not yet written
@@ -82,6 +85,8 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 		cmd: exec.Command(program, args...),
 	}
 	c.more = sync.NewCond(&c.mu)
+	c.owing = time.AfterFunc(owed, func() { c.post(&call{}, nothing) })
+	c.owing.Stop()
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr = env, "/", &c.errs
 	c.cmd.WaitDelay = time.Second
 	in, err := c.cmd.StdinPipe()
@@ -156,6 +161,7 @@ func (c *conn) fail(cause error) {
 	defer c.mu.Unlock()
 	if c.lost == nil {
 		c.lost = cause
+		c.owing.Stop()
 		c.more.Broadcast()
 	}
 }
@@ -296,8 +302,23 @@ func (c *conn) read(out io.Reader) {
 			c.fail(err)
 			return
 		}
+		if c.heard += len(line); c.heard > muchHeard && r.Buffered() == 0 {
+			c.heard = 0
+			c.owing.Reset(owed)
+		}
 	}
 }
+
+// A pane that is read too slowly is left out, and tmux says so. But when it
+// finds that out while it writes, and something else waits to be written
+// behind what it then leaves out, it (3.3a for one) writes neither before the
+// next occasion. So after much was heard and then nothing more, it is asked for
+// nothing, which is an occasion.
+const (
+	muchHeard = 4 << 10 // less than tmux writes before it looks how long something has waited
+	owed      = 50 * time.Millisecond
+	nothing   = "display-message -p ''"
+)
 
 // tail keeps the last of what is written.
 type tail struct {

@@ -273,7 +273,7 @@ func (l *link) gone(ctx context.Context, p *pane, panes []listed) {
 			last = l.picture(h.conn, p, p.lastWords)
 		} else {
 			last = &call{}
-			h.conn.post(last, "display-message -p ''")
+			h.conn.post(last, nothing)
 		}
 		select {
 		case <-last.done: // or it has ended, and then all was read

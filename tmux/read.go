@@ -114,7 +114,7 @@ func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
 		return nil
 	}
 	// What was asked before is answered before.
-	if _, err := h.conn.do(ctx, "display-message -p ''"); err != nil {
+	if _, err := h.conn.do(ctx, nothing); err != nil {
 		return b.explain(op, p.id, err)
 	}
 	return nil
@@ -129,7 +129,7 @@ func (l *link) settle(ctx context.Context, panes []*pane) {
 		p.mu.Unlock()
 		if waits && h != nil && h.conn != nil && !asked[h.conn] {
 			asked[h.conn] = true
-			_, _ = h.conn.do(ctx, "display-message -p ''") // what was asked before is answered before
+			_, _ = h.conn.do(ctx, nothing) // what was asked before is answered before
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (l *link) look(ctx context.Context, p *pane) error {
 	p.listener = nil
 	p.mu.Unlock()
 	l.seed(h, p)
-	_, err = c.do(ctx, "display-message -p ''")
+	_, err = c.do(ctx, nothing)
 	return err
 }
 
