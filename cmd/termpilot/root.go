@@ -91,7 +91,6 @@ func (a *app) rootCommand() *cobra.Command {
 		serve.SetContext(cmd.Context())
 		return serve.RunE(serve, nil)
 	}
-	root.SetVersionTemplate("termpilot {{.Version}}\n")
 	root.SetHelpCommand(a.helpCommand(root))
 	under := func(title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})

@@ -3,6 +3,7 @@ package main
 import (
 	"runtime/debug"
 	"strings"
+	"sync"
 )
 
 // unreleased is what a build from a source tree without a tag calls itself.
@@ -10,7 +11,7 @@ const unreleased = "0.1.0-dev"
 
 // version is the version that was built in: the module's when it was installed
 // as one, else unreleased with the commit where it is known.
-func version() string {
+var version = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return unreleased
@@ -24,4 +25,4 @@ func version() string {
 		}
 	}
 	return unreleased
-}
+})
