@@ -200,7 +200,7 @@ func composerText(rows []string, mark string) string {
 // lastBlock is the end of a screen from the last heading that a choice can have.
 func lastBlock(rows []string) []string {
 	for i := len(rows) - 1; i >= 0; i-- {
-		if m := aChoice.FindStringSubmatch(rows[i]); m != nil && m[2] == "1" {
+		if m := aChoice().FindStringSubmatch(rows[i]); m != nil && m[2] == "1" {
 			from := i
 			for from > 0 && i-from < 12 && !isRule(rows[from-1]) {
 				from--

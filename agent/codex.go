@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"termpilot/lazy"
 	"termpilot/process"
 	"termpilot/terminal"
 )
@@ -95,10 +95,10 @@ func codexHook(data []byte) (event, bool) {
 }
 
 // codexStatus is the line below the composer: a model, an effort, a folder.
-var codexStatus = regexp.MustCompile(`^  \S.* · [/~]`)
+var codexStatus = lazy.Regexp(`^  \S.* · [/~]`)
 
 // codexBusy is the row above the composer while a turn starts.
-var codexBusy = regexp.MustCompile(`^• .*\(.*esc to interrupt\)`)
+var codexBusy = lazy.Regexp(`^• .*\(.*esc to interrupt\)`)
 
 // codexLook reads the screen. The composer is drawn before it can be used: only
 // with the status line below it is it ready. A dialog stands in its place.
@@ -106,7 +106,7 @@ func codexLook(s terminal.Screen) look {
 	rows, cursor := rowsOf(s)
 	status := -1
 	for i := len(rows) - 1; i >= 0 && i >= len(rows)-4; i-- {
-		if codexStatus.MatchString(rows[i]) {
+		if codexStatus().MatchString(rows[i]) {
 			status = i
 			break
 		}
@@ -115,7 +115,7 @@ func codexLook(s terminal.Screen) look {
 		block := lastBlock(rows)
 		from := 0
 		for i, row := range block { // what was said before stands at the left edge, a question does not
-			if aChoice.MatchString(row) {
+			if aChoice().MatchString(row) {
 				break
 			}
 			if row != "" && row[0] != ' ' {
@@ -135,13 +135,13 @@ func codexLook(s terminal.Screen) look {
 			}
 			continue
 		}
-		if aChoice.MatchString(rows[i]) && numbered(rows[i:status]) != nil {
+		if aChoice().MatchString(rows[i]) && numbered(rows[i:status]) != nil {
 			return look{state: stateDialog, dialog: numbered(rows[i:status]).classed()}
 		}
 		l := look{state: stateReady, composer: composerText(rows[i:status], "›")}
 		l.empty = cursor == i && s.Cursor.Column <= 2
 		for _, row := range rows[max(0, i-4):i] {
-			if codexBusy.MatchString(row) {
+			if codexBusy().MatchString(row) {
 				l.state = stateBusy
 			}
 		}
@@ -150,7 +150,7 @@ func codexLook(s terminal.Screen) look {
 	return look{state: stateStarting}
 }
 
-var uuidShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var uuidShape = lazy.Regexp(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // codexChat finds the chat by the lock that its process keeps open on it.
 func codexChat(s *story) string {
@@ -164,7 +164,7 @@ func codexChat(s *story) string {
 		files, _ := process.OpenFiles(pid) // what cannot be read names no chat
 		for _, path := range files {
 			if filepath.Base(filepath.Dir(path)) == "thread-writer-locks" {
-				if id := uuidShape.FindString(filepath.Base(path)); id != "" {
+				if id := uuidShape().FindString(filepath.Base(path)); id != "" {
 					return id
 				}
 			}
@@ -175,7 +175,7 @@ func codexChat(s *story) string {
 
 // rollout returns the chat's record. It begins with the first prompt.
 func rollout(s *story) string {
-	if s.chat == "" || !uuidShape.MatchString(s.chat) {
+	if s.chat == "" || !uuidShape().MatchString(s.chat) {
 		return ""
 	}
 	found, _ := filepath.Glob(filepath.Join(s.launch.Folder, "sessions", "*", "*", "*", "rollout-*"+s.chat+".jsonl"))

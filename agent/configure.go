@@ -30,7 +30,7 @@ func (a *Agents) Configure(ctx context.Context, sessionID, model, effort string)
 	switch {
 	case model == "" && effort == "":
 		return no(fault.InvalidArgument, "neither model nor effort is given", "pass one of them")
-	case model != "" && !modelName.MatchString(model) || effort != "" && !modelName.MatchString(effort):
+	case model != "" && !modelName().MatchString(model) || effort != "" && !modelName().MatchString(effort):
 		return no(fault.ModelUnknown, "this is no name that a model or effort has", "pass a model's name as the agent's own menu shows it")
 	}
 	if err := a.pilot.MayChange(op); err != nil {

@@ -37,7 +37,7 @@ func readProcess(folder string) (running, bool) {
 // terminal, and returns only when it failed.
 func Exec(ctx context.Context, folder string, environ []string) error {
 	const op = "agent exec"
-	if !filepath.IsAbs(folder) || !launchID.MatchString(filepath.Base(folder)) {
+	if !filepath.IsAbs(folder) || !launchID().MatchString(filepath.Base(folder)) {
 		return refused(op, "", fault.InvalidArgument, "this is no folder of a launch", "launch an agent with termpilot agent launch")
 	}
 	l, err := readLaunch(folder)

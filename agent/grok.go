@@ -5,11 +5,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 	"termpilot/private"
 	"termpilot/terminal"
 )
@@ -84,7 +84,7 @@ func installGrok(l Launch, _, self string) error {
 	return private.Write(path, want)
 }
 
-var grokModel = regexp.MustCompile(`^\s+[-*] (\S+)( \(default\))?$`)
+var grokModel = lazy.Regexp(`^\s+[-*] (\S+)( \(default\))?$`)
 
 // grokPreflight asks for the version and the models: Grok takes an unknown model
 // without a word and uses its default.
@@ -119,7 +119,7 @@ func grokPreflight(ctx context.Context, p probe) (facts, error) {
 	}
 	var known []string
 	for line := range strings.Lines(models.out) {
-		if m := grokModel.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+		if m := grokModel().FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 			known = append(known, m[1])
 			if m[1] == p.model {
 				return f, nil
@@ -171,7 +171,7 @@ func grokHook(data []byte) (event, bool) {
 }
 
 // grokChoice is a row of Grok's dialog.
-var grokChoice = regexp.MustCompile(`^\s*(\d{1,2}) \(([●○])\) (\S.*)$`)
+var grokChoice = lazy.Regexp(`^\s*(\d{1,2}) \(([●○])\) (\S.*)$`)
 
 // grokLook reads the screen: a box with the mark is the composer, a bar at the
 // left is a dialog.
@@ -227,7 +227,7 @@ func grokDialog(rows []string) *dialog {
 	marked := 0
 	for _, row := range rows[first : last+1] {
 		text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(row), "┃"))
-		m := grokChoice.FindStringSubmatch(text)
+		m := grokChoice().FindStringSubmatch(text)
 		switch {
 		case m != nil:
 			n, _ := strconv.Atoi(m[1])

@@ -35,7 +35,7 @@ const (
 func Hook(ctx context.Context, vendorName string, getenv func(string) string, in io.Reader, argument string) error {
 	v := vendorOf(vendorName)
 	folder := getenv(folderVariable)
-	if v == nil || !filepath.IsAbs(folder) || !launchID.MatchString(filepath.Base(folder)) || getenv(launchVariable) != filepath.Base(folder) {
+	if v == nil || !filepath.IsAbs(folder) || !launchID().MatchString(filepath.Base(folder)) || getenv(launchVariable) != filepath.Base(folder) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)

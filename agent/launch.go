@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 	"termpilot/pilot"
 	"termpilot/process"
 	"termpilot/terminal"
@@ -130,8 +130,8 @@ func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, er
 }
 
 var (
-	envName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`)
+	envName   = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	modelName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`)
 )
 
 // plan checks a request and says what will be launched. Nothing is written.
@@ -156,9 +156,9 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 		return Launch{}, facts{}, err
 	}
 	switch {
-	case r.Model != "" && !modelName.MatchString(r.Model):
+	case r.Model != "" && !modelName().MatchString(r.Model):
 		return no(fault.ModelUnknown, "the model's name is no name that a model has", "pass a model's id, or none for the default")
-	case r.Effort != "" && (!modelName.MatchString(r.Effort) || v.efforts != nil && !slices.Contains(v.efforts, r.Effort)):
+	case r.Effort != "" && (!modelName().MatchString(r.Effort) || v.efforts != nil && !slices.Contains(v.efforts, r.Effort)):
 		return no(fault.InvalidArgument, v.title+" knows no such effort", "pass one of "+strings.Join(v.efforts, ", ")+", or none for the default")
 	case r.WriteScope != "" && r.WriteScope != readOnlyScope:
 		return no(fault.InvalidArgument, "write_scope is read_only or left out", "pass read_only, or nothing")
@@ -168,7 +168,7 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 		return no(fault.InvalidArgument, "name and backend are for a new session", "leave them out, or session_id")
 	}
 	for name := range r.Env {
-		if !envName.MatchString(name) || strings.HasPrefix(name, "TERMPILOT_AGENT_") || name == launchVariable || name == folderVariable {
+		if !envName().MatchString(name) || strings.HasPrefix(name, "TERMPILOT_AGENT_") || name == launchVariable || name == folderVariable {
 			return no(fault.InvalidArgument, "env holds a name that no variable of an agent can have", "use letters, digits and _")
 		}
 	}

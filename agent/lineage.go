@@ -57,7 +57,7 @@ func (a *Agents) next(delegation bool) (lineage, error) {
 		return l, refused("launch", "", fault.NotAllowed, "an agent at depth "+text+" may start no others", "do the work yourself")
 	}
 	l.Role, l.Depth = "subagent", above+1
-	if id := a.getenv(launchVariable); launchID.MatchString(id) {
+	if id := a.getenv(launchVariable); launchID().MatchString(id) {
 		if parent, err := readLaunch(a.folder(id)); err == nil {
 			l.Parent = parent.Session
 		}

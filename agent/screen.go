@@ -3,10 +3,10 @@ package agent
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"termpilot/lazy"
 	"termpilot/terminal"
 )
 
@@ -29,7 +29,7 @@ func isRule(row string) bool {
 }
 
 // aChoice is a numbered row, with or without the mark of the selected one.
-var aChoice = regexp.MustCompile(`^\s*([❯›>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
+var aChoice = lazy.Regexp(`^\s*([❯›>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
 
 // numbered reads a dialog of rows "1. …" among rows: the text before them is the
 // question, and rows between two choices go on with the first one's text. nil
@@ -38,7 +38,7 @@ func numbered(rows []string) *dialog {
 	d := &dialog{}
 	marked := 0
 	for _, row := range rows {
-		m := aChoice.FindStringSubmatch(row)
+		m := aChoice().FindStringSubmatch(row)
 		switch {
 		case m != nil:
 			n, _ := strconv.Atoi(m[2])
@@ -113,18 +113,18 @@ func (d *dialog) classed() *dialog {
 
 // onceYes and plainNo are whole labels. What is not one of them is never chosen.
 var (
-	onceYes = regexp.MustCompile(`(?i)^(yes|yes, proceed|yes, allow once|allow once|approve once|yes, run it)(\s*\((y|enter)\))?$`)
-	plainNo = regexp.MustCompile(`(?i)^no(\s*\((n|esc)\))?$|^no, (and tell|reject|do not|don['’]t|keep)\b.*$|^(deny|reject)$`)
-	forGood = regexp.MustCompile(`(?i)\b(always|don['’]t ask|never|allow all|all edits|session|remember|trust)\b`)
+	onceYes = lazy.Regexp(`(?i)^(yes|yes, proceed|yes, allow once|allow once|approve once|yes, run it)(\s*\((y|enter)\))?$`)
+	plainNo = lazy.Regexp(`(?i)^no(\s*\((n|esc)\))?$|^no, (and tell|reject|do not|don['’]t|keep)\b.*$|^(deny|reject)$`)
+	forGood = lazy.Regexp(`(?i)\b(always|don['’]t ask|never|allow all|all edits|session|remember|trust)\b`)
 )
 
 func classOf(label string) string {
 	switch {
-	case plainNo.MatchString(label):
+	case plainNo().MatchString(label):
 		return "no"
-	case forGood.MatchString(label):
+	case forGood().MatchString(label):
 		return "always"
-	case onceYes.MatchString(label):
+	case onceYes().MatchString(label):
 		return "once"
 	}
 	return "other"

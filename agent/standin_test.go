@@ -314,7 +314,7 @@ func (s *standIn) ask(command, swap string) bool {
 				}
 				note("chosen", c.label)
 				s.shown = nil
-				no := plainNo.MatchString(c.label)
+				no := plainNo().MatchString(c.label)
 				if !no {
 					s.say.told(s, goesOn, nil)
 					s.say.status(s, "busy", "")

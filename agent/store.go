@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/journal"
+	"termpilot/lazy"
 	"termpilot/private"
 	"termpilot/terminal"
 )
@@ -56,7 +56,7 @@ const (
 	mostLaunches = 2000
 )
 
-var launchID = regexp.MustCompile(`^l-[0-9a-f]{16}$`)
+var launchID = lazy.Regexp(`^l-[0-9a-f]{16}$`)
 
 // openEvents opens the journal of a launch.
 func openEvents(folder string) (*journal.Journal, error) {
@@ -126,7 +126,7 @@ func (a *Agents) launches() ([]Launch, error) {
 	}
 	var all []Launch
 	for _, e := range entries {
-		if !e.IsDir() || !launchID.MatchString(e.Name()) || len(all) >= mostLaunches {
+		if !e.IsDir() || !launchID().MatchString(e.Name()) || len(all) >= mostLaunches {
 			continue
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keptFor && a.forgotten(e.Name()) {

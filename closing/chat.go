@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"termpilot/lazy"
 	"termpilot/process"
 )
 
@@ -29,7 +30,7 @@ const (
 type agent struct {
 	cli    string
 	names  []string // of its program
-	script *regexp.Regexp
+	script func() *regexp.Regexp
 	// find binds a process to its chat by what the agent itself keeps; nil where it
 	// keeps nothing that would. The chat comes back without an id when nothing does.
 	find func(l look) Chat
@@ -42,35 +43,35 @@ type agent struct {
 // packages that the vendors publish.
 var agents = []agent{
 	{
-		cli: "claude", names: []string{"claude", "claude.exe"}, script: regexp.MustCompile(`(^|/)claude(-code)?(/|\.js$|\.exe$|$)`),
+		cli: "claude", names: []string{"claude", "claude.exe"}, script: lazy.Regexp(`(^|/)claude(-code)?(/|\.js$|\.exe$|$)`),
 		find: findClaude, flags: []string{"--session-id", "--resume", "-r"}, resume: []string{"claude", "--resume"},
 	},
 	{
-		cli: "codex", names: []string{"codex", "codex.exe", "codex-cli"}, script: regexp.MustCompile(`(^|/)codex(/|\.js$|$)`),
+		cli: "codex", names: []string{"codex", "codex.exe", "codex-cli"}, script: lazy.Regexp(`(^|/)codex(/|\.js$|$)`),
 		find: findCodex, flags: []string{"resume", "--session-id"}, resume: []string{"codex", "resume", "--no-daemon"}, // with its daemon the next process could not be told from it
 	},
 	{
-		cli: "grok", names: []string{"grok"}, script: regexp.MustCompile(`(^|/)grok(/|\.js$|$)`),
+		cli: "grok", names: []string{"grok"}, script: lazy.Regexp(`(^|/)grok(/|\.js$|$)`),
 		find: findGrok, flags: []string{"--session-id", "-s", "--resume"}, resume: []string{"grok", "--resume"},
 	},
 	{
-		cli: "cursor", names: []string{"cursor-agent"}, script: regexp.MustCompile(`(^|/)cursor-agent(/|$)`),
+		cli: "cursor", names: []string{"cursor-agent"}, script: lazy.Regexp(`(^|/)cursor-agent(/|$)`),
 		find: findCursor, flags: []string{"--resume"}, resume: []string{"cursor-agent", "--resume"},
 	},
 	{
-		cli: "kiro", names: []string{"kiro-cli", "kiro-cli-chat"}, script: regexp.MustCompile(`(^|/)kiro-cli(/|$)`),
+		cli: "kiro", names: []string{"kiro-cli", "kiro-cli-chat"}, script: lazy.Regexp(`(^|/)kiro-cli(/|$)`),
 		flags: []string{"--resume-id", "--resume"}, resume: []string{"kiro-cli", "chat", "--resume-id"},
 	},
 	{
-		cli: "gemini", names: []string{"gemini"}, script: regexp.MustCompile(`(^|/)gemini(-cli)?(/|\.js$|$)`),
+		cli: "gemini", names: []string{"gemini"}, script: lazy.Regexp(`(^|/)gemini(-cli)?(/|\.js$|$)`),
 		flags: []string{"--resume", "-r"}, resume: []string{"gemini", "--resume"},
 	},
 	{
-		cli: "opencode", names: []string{"opencode"}, script: regexp.MustCompile(`(^|/)opencode(-ai)?(/|\.js$|$)`),
+		cli: "opencode", names: []string{"opencode"}, script: lazy.Regexp(`(^|/)opencode(-ai)?(/|\.js$|$)`),
 		flags: []string{"--session", "-s"}, resume: []string{"opencode", "--session"},
 	},
 	{
-		cli: "copilot", names: []string{"copilot"}, script: regexp.MustCompile(`(^|/)@github/copilot(/|$)|(^|/)copilot(\.js)?$`),
+		cli: "copilot", names: []string{"copilot"}, script: lazy.Regexp(`(^|/)@github/copilot(/|$)|(^|/)copilot(\.js)?$`),
 		flags: []string{"--resume"}, resume: []string{"copilot", "--resume"},
 	},
 }
@@ -79,7 +80,7 @@ var agents = []agent{
 var runners = []string{"node", "nodejs", "bun", "deno", "MainThread"}
 
 // versionName is how a program's file is called that an installer keeps by version.
-var versionName = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+`)
+var versionName = lazy.Regexp(`^[0-9]+(\.[0-9]+)+`)
 
 // waiters are programs that start another one and only wait for it. The names of
 // npm's and its like begin with the word.
@@ -102,9 +103,9 @@ func recognise(p process.Process) (agent, bool) {
 	name := strings.TrimPrefix(filepath.Base(p.Name), "-")
 	if len(p.Argv) > 0 {
 		whole := filepath.Base(p.Argv[0])
-		if strings.HasPrefix(whole, name) || versionName.MatchString(name) && !versionName.MatchString(whole) {
+		if strings.HasPrefix(whole, name) || versionName().MatchString(name) && !versionName().MatchString(whole) {
 			name = whole
-		} else if versionName.MatchString(name) {
+		} else if versionName().MatchString(name) {
 			name = filepath.Base(filepath.Dir(filepath.Dir(p.Argv[0]))) // …/claude/versions/2.1.197
 		}
 	}
@@ -121,7 +122,7 @@ func recognise(p process.Process) (agent, bool) {
 			continue
 		}
 		for _, a := range agents {
-			if a.script.MatchString(filepath.ToSlash(word)) {
+			if a.script().MatchString(filepath.ToSlash(word)) {
 				return a, true
 			}
 		}
@@ -199,11 +200,11 @@ func (c *Closer) findChats(v *verdict, table *process.Table) {
 	}
 }
 
-var idShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+var idShape = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 // isChatID reports whether a word may be the id of a chat.
 func isChatID(word string) bool {
-	return len(word) >= 8 && len(word) <= 128 && idShape.MatchString(word)
+	return len(word) >= 8 && len(word) <= 128 && idShape().MatchString(word)
 }
 
 // chatOf binds one process to its chat by the best evidence there is.

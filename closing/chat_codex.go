@@ -3,16 +3,17 @@ package closing
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 // Codex holds thread-writer-locks/UUID.lock open from its start, and the chat's
 // record sessions/Y/M/D/rollout-TIME-UUID.jsonl from the first prompt on. With
 // its daemon neither is held by the process that a person sees.
 var (
-	codexLock    = regexp.MustCompile(`/thread-writer-locks/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.lock$`)
-	codexRollout = regexp.MustCompile(`/sessions/.*/rollout-[^/]*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$`)
+	codexLock    = lazy.Regexp(`/thread-writer-locks/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.lock$`)
+	codexRollout = lazy.Regexp(`/sessions/.*/rollout-[^/]*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$`)
 )
 
 func findCodex(l look) Chat {
@@ -25,10 +26,10 @@ func findCodex(l look) Chat {
 	rollout := ""
 	for _, path := range files {
 		slashed := filepath.ToSlash(path)
-		if m := codexLock.FindStringSubmatch(slashed); m != nil {
+		if m := codexLock().FindStringSubmatch(slashed); m != nil {
 			ids[m[1]] = true
 		}
-		if m := codexRollout.FindStringSubmatch(slashed); m != nil {
+		if m := codexRollout().FindStringSubmatch(slashed); m != nil {
 			ids[m[1]] = true
 			rollout = path
 		}

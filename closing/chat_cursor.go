@@ -3,12 +3,13 @@ package closing
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 // Cursor's agent has a log open that names its conversation when it begins.
-var cursorConversation = regexp.MustCompile(`"conversationId"\s*:\s*"([0-9a-f-]{36})"`)
+var cursorConversation = lazy.Regexp(`"conversationId"\s*:\s*"([0-9a-f-]{36})"`)
 
 func findCursor(l look) Chat {
 	files, err := l.machine.OpenFiles(l.process.PID)
@@ -25,7 +26,7 @@ func findCursor(l look) Chat {
 		}
 		id := ""
 		for line := range strings.Lines(string(data)) {
-			if m := cursorConversation.FindStringSubmatch(line); m != nil && strings.Contains(line, "conversationClassification.init") {
+			if m := cursorConversation().FindStringSubmatch(line); m != nil && strings.Contains(line, "conversationClassification.init") {
 				id = m[1] // the last one counts
 			}
 		}

@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 	"termpilot/private"
 )
 
@@ -30,7 +30,7 @@ const (
 // store keeps the receipts: one private file each.
 type store struct{ dir string }
 
-var receiptName = regexp.MustCompile(`^r[a-z0-9]{26}$`)
+var receiptName = lazy.Regexp(`^r[a-z0-9]{26}$`)
 
 // newID returns an id that no other receipt has.
 func newID() string {
@@ -61,7 +61,7 @@ func (s store) read(id string) (Receipt, error) {
 		Op: "recover", Code: fault.RecoveryNotFound, Detail: fmt.Sprintf("no receipt has the id %.64q", id),
 		Hint: "call list_recoveries without an id",
 	}
-	if !receiptName.MatchString(id) {
+	if !receiptName().MatchString(id) {
 		return Receipt{}, missing
 	}
 	data, err := private.Read(s.path(id), maxReceipt)
@@ -129,7 +129,7 @@ func (s store) files() ([]receiptFile, error) {
 	var list []receiptFile
 	for _, e := range entries {
 		id, isJSON := strings.CutSuffix(e.Name(), ".json")
-		if !isJSON || !receiptName.MatchString(id) {
+		if !isJSON || !receiptName().MatchString(id) {
 			continue
 		}
 		if info, err := e.Info(); err == nil {

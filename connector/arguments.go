@@ -158,7 +158,7 @@ func (s *schema) checkString(value json.RawMessage) (json.RawMessage, fault.Code
 		return nil, fault.InvalidArgument, "is too short"
 	case s.enum != nil && !slices.Contains(s.enum, v):
 		return nil, fault.InvalidArgument, fmt.Sprintf("is %q", wire.Clip(v, 80))
-	case s.pattern != nil && !s.pattern.MatchString(v):
+	case s.pattern != "" && !s.matches().MatchString(v):
 		return nil, fault.InvalidArgument, fmt.Sprintf("is %q, which is not one of those allowed", wire.Clip(v, 80))
 	}
 	return value, "", ""

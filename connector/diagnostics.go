@@ -3,10 +3,10 @@ package connector
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"termpilot/doctor"
+	"termpilot/lazy"
 	"termpilot/terminal"
 )
 
@@ -14,11 +14,11 @@ type diagnosticsIn struct{}
 
 // aPath is an absolute path of at least two parts, as far as a blank or a mark
 // that ends it in prose.
-var aPath = regexp.MustCompile(`(^|[\s("'=:])(?:/[^\s"',:;()]+){2,}/?`)
+var aPath = lazy.Regexp(`(^|[\s("'=:])(?:/[^\s"',:;()]+){2,}/?`)
 
 // pathless takes the paths out of what is told to a model: where a person keeps
 // what is nothing that it needs. `termpilot doctor` shows them to the person.
-func pathless(text string) string { return aPath.ReplaceAllString(text, "${1}[path]") }
+func pathless(text string) string { return aPath().ReplaceAllString(text, "${1}[path]") }
 
 var diagnostics = define(head{
 	name: "diagnostics", title: "Diagnose termpilot", set: core, access: reads,

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"termpilot/lazy"
 )
 
 // schema is the part of JSON Schema that the tools need, made from Go types:
@@ -36,7 +38,8 @@ type schema struct {
 	enum       []string
 	preset     json.RawMessage
 	min, max   *int64
-	pattern    *regexp.Regexp
+	pattern    string
+	matches    func() *regexp.Regexp // the pattern
 }
 
 // property is a named part of an object.
@@ -108,7 +111,7 @@ func field(f reflect.StructField, isInput bool) property {
 		inner.enum = strings.Split(v, ",")
 	}
 	if v := f.Tag.Get("pattern"); v != "" {
-		inner.pattern = regexp.MustCompile(v)
+		inner.pattern, inner.matches = v, lazy.Regexp(v)
 	}
 	s.min, s.max = bound(f.Tag.Get("min")), bound(f.Tag.Get("max"))
 	if v, ok := f.Tag.Lookup("default"); ok {
@@ -146,8 +149,8 @@ func (s *schema) MarshalJSON() ([]byte, error) {
 	if s.enum != nil {
 		w.add("enum", s.enum)
 	}
-	if s.pattern != nil {
-		w.add("pattern", s.pattern.String())
+	if s.pattern != "" {
+		w.add("pattern", s.pattern)
 	}
 	lower, upper := s.boundNames()
 	if s.min != nil {
@@ -211,7 +214,7 @@ func (s *schema) want() string {
 	switch {
 	case s.enum != nil:
 		return "one of " + strings.Join(s.enum, ", ")
-	case s.kind == "array" && s.items.pattern != nil:
+	case s.kind == "array" && s.items.pattern != "":
 		return s.about
 	case s.kind == "array":
 		return "a list of " + strings.TrimPrefix(strings.TrimPrefix(s.items.want(), "an "), "a ") + "s" + s.extent(" with %d to %d items", " with at most %d items")

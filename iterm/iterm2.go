@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 	"termpilot/terminal"
 )
 
@@ -120,7 +120,7 @@ func (k *keyring) switchedOff() bool {
 }
 
 // scriptNumber is the error number that osascript prints last.
-var scriptNumber = regexp.MustCompile(`\((-?\d+)\)\s*$`)
+var scriptNumber = lazy.Regexp(`\((-?\d+)\)\s*$`)
 
 // osascript runs an AppleScript and returns what it prints.
 func osascript(ctx context.Context, source string) (string, error) {
@@ -139,7 +139,7 @@ func osascript(ctx context.Context, source string) (string, error) {
 		}
 	}
 	number := 0
-	if m := scriptNumber.FindSubmatch(stderr.Bytes()); m != nil {
+	if m := scriptNumber().FindSubmatch(stderr.Bytes()); m != nil {
 		number, _ = strconv.Atoi(string(m[1]))
 	}
 	return "", scriptFault(number, err)

@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termpilot/lazy"
 )
 
 // lockFile is an open lock file. The system calls are made here: nothing waits
@@ -83,7 +84,7 @@ func (f *lockFile) unlock() {
 
 func (f *lockFile) close() { _ = unix.Close(f.fd) }
 
-var lockFileName = regexp.MustCompile(`^[0-9a-f]{24}\.[a-z]+$`)
+var lockFileName = lazy.Regexp(`^[0-9a-f]{24}\.[a-z]+$`)
 
 // sweep removes lock files that nobody has held since a time: every session
 // leaves some. One is removed only by who holds it, and who opened it before then
@@ -100,7 +101,7 @@ func sweep(dir string, before time.Time) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) || !lockFileName.MatchString(e.Name()) {
+		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) || !lockFileName().MatchString(e.Name()) {
 			continue
 		}
 		f, err := openLock(filepath.Join(dir, e.Name()))

@@ -1,9 +1,10 @@
 package pilot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 // rule is one row of the tripwire.
@@ -178,9 +179,9 @@ func mvDanger(args []string) string {
 	return ""
 }
 
-var disk = regexp.MustCompile(`^/dev/(r?disk\d|sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|loop\d|nbd\d)`)
+var disk = lazy.Regexp(`^/dev/(r?disk\d|sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|loop\d|nbd\d)`)
 
-func isDisk(path string) bool { return disk.MatchString(path) }
+func isDisk(path string) bool { return disk().MatchString(path) }
 
 // isVital reports whether overwriting a file locks everybody out or stops the machine.
 func isVital(path string) bool {
@@ -273,11 +274,11 @@ func killDanger(args []string) string {
 	return ""
 }
 
-var sqlDrop = regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema)|truncate\s+table)\b`)
+var sqlDrop = lazy.Regexp(`(?i)\b(drop\s+(table|database|schema)|truncate\s+table)\b`)
 
 func sqlDanger(args []string) string {
 	for _, a := range args {
-		if sqlDrop.MatchString(a) {
+		if sqlDrop().MatchString(a) {
 			return "it drops or empties tables"
 		}
 	}

@@ -1,8 +1,9 @@
 package reduce
 
 import (
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 var describeReducers = []reducer{
@@ -10,7 +11,7 @@ var describeReducers = []reducer{
 }
 
 // described are the fields of kubectl describe that say how a thing is.
-var described = regexp.MustCompile(`^\s*(?:Name|Namespace|Node|Status|Reason|Message|IP|Image|State|Last State|Exit Code|Started|Finished|Ready|Restart Count|Replicas|Type|Ports?|Endpoints|Liveness|Readiness|Conditions|Selector|Strategy|Capacity|Allocatable|Taints|Unschedulable|NewReplicaSet|OldReplicaSets?|Schedule|Replica.*|Pods Status|Events):`)
+var described = lazy.Regexp(`^\s*(?:Name|Namespace|Node|Status|Reason|Message|IP|Image|State|Last State|Exit Code|Started|Finished|Ready|Restart Count|Replicas|Type|Ports?|Endpoints|Liveness|Readiness|Conditions|Selector|Strategy|Capacity|Allocatable|Taints|Unschedulable|NewReplicaSet|OldReplicaSets?|Schedule|Replica.*|Pods Status|Events):`)
 
 // describe draws kubectl describe: how the thing is, its conditions and events.
 // Labels, annotations, mounts, volumes and tolerations go.
@@ -34,7 +35,7 @@ func describe(in *input) (draft, bool) {
 		case events || section == "Conditions":
 			d.show(i, 1, strings.Join(splitColumns(line), "  "))
 			d.tells(1 + boolInt(strings.HasPrefix(strings.TrimSpace(line), "Warning"))*2)
-		case described.MatchString(line) && section != "Labels" && section != "Annotations" && section != "Volumes":
+		case described().MatchString(line) && section != "Labels" && section != "Annotations" && section != "Volumes":
 			known++
 			d.show(i, 1, spaced(line))
 			d.tells(2)

@@ -1,8 +1,9 @@
 package reduce
 
 import (
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 var fileReducers = []reducer{
@@ -14,7 +15,7 @@ var fileReducers = []reducer{
 }
 
 // nameStatus is a line of git diff --name-status.
-var nameStatus = regexp.MustCompile(`^([MADRCTUX]\d*)\t(.*)$`)
+var nameStatus = lazy.Regexp(`^([MADRCTUX]\d*)\t(.*)$`)
 
 // pathList draws a list of paths, one on each line, folder by folder. Lines
 // that are no paths, like find's complaints, stay as they are.
@@ -25,7 +26,7 @@ func pathList(in *input) (draft, bool) {
 	deep := 0
 	for i, line := range in.lines {
 		path, label := line, ""
-		if m := nameStatus.FindStringSubmatch(line); m != nil {
+		if m := nameStatus().FindStringSubmatch(line); m != nil {
 			path, label = m[2], " "+m[1]
 		}
 		if !isPath(path) {
@@ -71,7 +72,7 @@ func isPath(line string) bool {
 }
 
 // lsEntry is a line of ls -l: mode, links, owner, group, size, date, name.
-var lsEntry = regexp.MustCompile(`^([-dlcbpsD])[-rwxsStTlLx]{9}[.+@]? +\d+ +(\S+ +\S+) +(\d+,? *\d*|[\d.]+[KMGTP]?) +(\w{3} +\d+ +[\d:]+|\d{4}-\d\d-\d\d[ \d:.+-]*?|\d+ \w+ +[\d:]+) (\S.*)$`)
+var lsEntry = lazy.Regexp(`^([-dlcbpsD])[-rwxsStTlLx]{9}[.+@]? +\d+ +(\S+ +\S+) +(\d+,? *\d*|[\d.]+[KMGTP]?) +(\w{3} +\d+ +[\d:]+|\d{4}-\d\d-\d\d[ \d:.+-]*?|\d+ \w+ +[\d:]+) (\S.*)$`)
 
 // lsLong draws a long listing with many entries: names with sizes, folders
 // first. Modes, owners and dates go.
@@ -83,7 +84,7 @@ func lsLong(in *input) (draft, bool) {
 	l := listing{unit: "entries", part: true, room: in.tight() * dense / 100, rows: in.rows}
 	dir := ""
 	for i, line := range in.lines {
-		m := lsEntry.FindStringSubmatch(line)
+		m := lsEntry().FindStringSubmatch(line)
 		switch {
 		case m != nil:
 			name, label := m[5], " "+m[3]
@@ -151,7 +152,7 @@ func splitColumns(line string) []string {
 }
 
 // treeLine is a line of tree: the drawing, and the name.
-var treeLine = regexp.MustCompile(`^((?:[│|\x{a0} ]   |[│|][\x{a0} ]{2,3}|    )*)(?:├── |└── |[|` + "`" + `]-- )(.*)$`)
+var treeLine = lazy.Regexp(`^((?:[│|\x{a0} ]   |[│|][\x{a0} ]{2,3}|    )*)(?:├── |└── |[|` + "`" + `]-- )(.*)$`)
 
 // treeList draws what tree draws as a list of folders.
 func treeList(in *input) (draft, bool) {
@@ -160,7 +161,7 @@ func treeList(in *input) (draft, bool) {
 	var at []string // the folders above
 	last := 0
 	for i, line := range in.lines[1:] {
-		m := treeLine.FindStringSubmatch(strings.ReplaceAll(line, "\u00a0", " "))
+		m := treeLine().FindStringSubmatch(strings.ReplaceAll(line, "\u00a0", " "))
 		if m == nil {
 			break
 		}
@@ -195,7 +196,7 @@ func treeList(in *input) (draft, bool) {
 }
 
 // duEntry is a line of du.
-var duEntry = regexp.MustCompile(`^([\d.]+[KMGTP]?)\s+(\S.*)$`)
+var duEntry = lazy.Regexp(`^([\d.]+[KMGTP]?)\s+(\S.*)$`)
 
 // duList keeps the largest of many entries of du, and its last line, the total.
 func duList(in *input) (draft, bool) {
@@ -210,7 +211,7 @@ func duList(in *input) (draft, bool) {
 	}
 	var all []one
 	for i, line := range in.lines {
-		m := duEntry.FindStringSubmatch(line)
+		m := duEntry().FindStringSubmatch(line)
 		if m == nil {
 			if line == "" || strings.HasPrefix(line, "du: ") {
 				continue

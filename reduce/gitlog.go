@@ -2,9 +2,10 @@ package reduce
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 // logged is a commit of git log in one of its long forms.
@@ -22,10 +23,10 @@ type logged struct {
 }
 
 var (
-	graph      = regexp.MustCompile(`^[*|\\/_ .-]*?(?:\* |\| |  )+`)
-	statSum    = regexp.MustCompile(`^ ?\d+ files? changed(?:, \d+ insertions?\(\+\))?(?:, \d+ deletions?\(-\))?$`)
-	statLine   = regexp.MustCompile(`^ ?(\S.*?) +\| +(?:(\d+) ?[+-]*|Bin.*)$`)
-	commitHead = regexp.MustCompile(`^commit ([0-9a-f]{7,40})(?: (\(.*\)))?$`)
+	graph      = lazy.Regexp(`^[*|\\/_ .-]*?(?:\* |\| |  )+`)
+	statSum    = lazy.Regexp(`^ ?\d+ files? changed(?:, \d+ insertions?\(\+\))?(?:, \d+ deletions?\(-\))?$`)
+	statLine   = lazy.Regexp(`^ ?(\S.*?) +\| +(?:(\d+) ?[+-]*|Bin.*)$`)
+	commitHead = lazy.Regexp(`^commit ([0-9a-f]{7,40})(?: (\(.*\)))?$`)
 )
 
 // gitLog draws the commits of git log on a line each, with as much of their
@@ -92,13 +93,13 @@ func readLog(in *input) (list []logged, ok bool) {
 		lines, stripped = make([]string, len(in.lines)), true
 		for i, l := range in.lines {
 			lines[i] = strings.TrimLeft(strings.TrimLeft(l, `*|\/_. `), " ")
-			if !commitHead.MatchString(lines[i]) {
-				lines[i] = graph.ReplaceAllString(l, "")
+			if !commitHead().MatchString(lines[i]) {
+				lines[i] = graph().ReplaceAllString(l, "")
 			}
 		}
 	}
 	for i := 0; i < len(lines); {
-		m := commitHead.FindStringSubmatch(lines[i])
+		m := commitHead().FindStringSubmatch(lines[i])
 		if m == nil {
 			if lines[i] == "" || stripped && strings.Trim(in.lines[i], `*|\/_ .-`) == "" {
 				i++
@@ -115,7 +116,7 @@ func readLog(in *input) (list []logged, ok bool) {
 
 // read takes the lines of a commit after its head, and returns the next line.
 func (c *logged) read(lines []string, i int) int {
-	for ; i < len(lines) && lines[i] != "" && !commitHead.MatchString(lines[i]); i++ { // the fields
+	for ; i < len(lines) && lines[i] != "" && !commitHead().MatchString(lines[i]); i++ { // the fields
 		key, value, _ := strings.Cut(lines[i], ":")
 		switch key {
 		case "Author":
@@ -127,14 +128,14 @@ func (c *logged) read(lines []string, i int) int {
 	for ; i < len(lines); i++ {
 		line := lines[i]
 		switch {
-		case commitHead.MatchString(line):
+		case commitHead().MatchString(line):
 			c.end = i
 			return i
 		case strings.HasPrefix(line, "diff --"):
 			p := readPatch(lines, i)
 			c.files, c.end = p.files, p.end
 			return max(p.end, i+1)
-		case statSum.MatchString(line):
+		case statSum().MatchString(line):
 			c.stat = strings.TrimSpace(line)
 		case strings.HasPrefix(line, "    "):
 			if c.subject == "" {
@@ -181,7 +182,7 @@ func whose(commits []logged) string {
 }
 
 // trailer is a line at the end of a message that tells of people and tools.
-var trailer = regexp.MustCompile(`^\s*(?:Signed-off-by|Co-authored-by|Reviewed-by|Reviewed-on|Acked-by|Tested-by|Cc|Change-Id|Commit-Queue|Auto-Submit|TryBot-Result|Run-TryBot|LUCI-TryBot-Result|GitHub-\S+): `)
+var trailer = lazy.Regexp(`^\s*(?:Signed-off-by|Co-authored-by|Reviewed-by|Reviewed-on|Acked-by|Tested-by|Cc|Change-Id|Commit-Queue|Auto-Submit|TryBot-Result|Run-TryBot|LUCI-TryBot-Result|GitHub-\S+): `)
 
 // line is a commit on one line.
 func (c *logged) line() string {
@@ -224,7 +225,7 @@ func (w *patchWriter) commit(c *logged) {
 	for _, i := range c.body {
 		line := strings.TrimSpace(w.in.lines[i])
 		cost := chars(shorten(line)) + 3
-		if line == "" || trailer.MatchString(line) {
+		if line == "" || trailer().MatchString(line) {
 			continue
 		}
 		if cost > w.extra || w.spare < 1 {
@@ -236,7 +237,7 @@ func (w *patchWriter) commit(c *logged) {
 }
 
 // commitLine is a commit on one line, maybe with the graph before it.
-var commitLine = regexp.MustCompile(`^[*|\\/_ .-]*\b[0-9a-f]{7,40}\b( .*)?$`)
+var commitLine = lazy.Regexp(`^[*|\\/_ .-]*\b[0-9a-f]{7,40}\b( .*)?$`)
 
 // gitOneline keeps of many commits on one line each the newest and the oldest.
 func gitOneline(in *input) (draft, bool) {
@@ -245,7 +246,7 @@ func gitOneline(in *input) (draft, bool) {
 	var commits []int
 	for i, line := range in.lines {
 		switch {
-		case commitLine.MatchString(line):
+		case commitLine().MatchString(line):
 			commits = append(commits, i)
 		case strings.Trim(line, `*|\/_ .-`) != "":
 			return d, false
@@ -271,7 +272,7 @@ func gitStat(in *input) (draft, bool) {
 	sum, first := false, -1
 	var before, after []int
 	for i, line := range in.lines {
-		m := statLine.FindStringSubmatch(line)
+		m := statLine().FindStringSubmatch(line)
 		switch {
 		case m != nil:
 			n := atoi(m[2])
@@ -279,7 +280,7 @@ func gitStat(in *input) (draft, bool) {
 			if first < 0 {
 				first = i
 			}
-		case statSum.MatchString(line):
+		case statSum().MatchString(line):
 			sum = true
 			after = append(after, i)
 		case first < 0:

@@ -2,10 +2,11 @@ package reduce
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"termpilot/lazy"
 )
 
 var logReducers = []reducer{
@@ -15,15 +16,14 @@ var logReducers = []reducer{
 
 // stamp is the time at the beginning of a line of a log, after what containers
 // put before it.
-var stamp = regexp.MustCompile(`^(?:[\w.-]+ +\| )?[\[(]?(?:` + strings.Join([]string{
-	`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?`,
-	`(?:\w{3} )?\w{3} [ \d]\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?: \d{4})?`,
-	`[IWEFD]\d{4} \d\d:\d\d:\d\d\.\d+`,
-	`(?:time|ts|timestamp)="?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"?`,
-	`\d\d:\d\d:\d\d(?:[.,]\d+)?`,
-	` *\d+\.\d{6}\]`, // dmesg
-	`[\d.:a-f]+ \S+ \S+ \[\d\d/\w{3}/\d{4}[: ]\d\d:\d\d:\d\d(?: [+-]\d{4})?\]`,
-}, "|") + `)`)
+var stamp = lazy.Regexp(`^(?:[\w.-]+ +\| )?[\[(]?(?:` +
+	`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|` +
+	`(?:\w{3} )?\w{3} [ \d]\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?: \d{4})?|` +
+	`[IWEFD]\d{4} \d\d:\d\d:\d\d\.\d+|` +
+	`(?:time|ts|timestamp)="?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"?|` +
+	`\d\d:\d\d:\d\d(?:[.,]\d+)?|` +
+	` *\d+\.\d{6}\]|` + // dmesg
+	`[\d.:a-f]+ \S+ \S+ \[\d\d/\w{3}/\d{4}[: ]\d\d:\d\d:\d\d(?: [+-]\d{4})?\])`)
 
 // seenLog reports whether most of the first lines begin with a time.
 func seenLog(in *input) bool {
@@ -32,7 +32,7 @@ func seenLog(in *input) bool {
 	}
 	n := 0
 	for _, l := range in.lines[:40] {
-		n += boolInt(stamp.MatchString(l[:min(len(l), 80)]))
+		n += boolInt(stamp().MatchString(l[:min(len(l), 80)]))
 	}
 	return n >= 24
 }
@@ -182,7 +182,7 @@ func groupLog(in *input) (groups []*logGroup, levels map[string]int) {
 		if line == "" {
 			continue
 		}
-		at := stamp.FindStringIndex(line[:min(len(line), 120)])
+		at := stamp().FindStringIndex(line[:min(len(line), 120)])
 		if at == nil && stamped && (line[0] == ' ' || line[0] == '\t' || now != nil && now.first+now.after == i-1 && now.tells == 3) {
 			if now != nil && now.first+now.after == i-1 {
 				now.after++
@@ -249,7 +249,7 @@ func httpStatus(word string) bool {
 	return len(word) == 3 && word[0] >= '1' && word[0] <= '5' && strings.Trim(word, "0123456789") == ""
 }
 
-func stampOf(line string) string { return stamp.FindString(line[:min(len(line), 120)]) }
+func stampOf(line string) string { return stamp().FindString(line[:min(len(line), 120)]) }
 
 // commonStart is what the times of all lines begin with, the date mostly, and
 // what follows the time in all of them.

@@ -2,8 +2,9 @@ package reduce
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 // patched is a file in a patch.
@@ -27,10 +28,10 @@ type patch struct {
 }
 
 var (
-	diffGit  = regexp.MustCompile(`^diff --(?:git "?a/(.*?)"? "?b/.*|cc (.*)|combined (.*))$`)
-	hunkHead = regexp.MustCompile(`^@@+ -\d+(?:,\d+)? .*\+(\d+)(?:,\d+)? @@+ ?(.*)$`)
-	fromFile = regexp.MustCompile(`^--- (?:a/)?(.*?)(?:\t.*)?$`)
-	intoFile = regexp.MustCompile(`^\+\+\+ (?:b/)?(.*?)(?:\t.*)?$`)
+	diffGit  = lazy.Regexp(`^diff --(?:git "?a/(.*?)"? "?b/.*|cc (.*)|combined (.*))$`)
+	hunkHead = lazy.Regexp(`^@@+ -\d+(?:,\d+)? .*\+(\d+)(?:,\d+)? @@+ ?(.*)$`)
+	fromFile = lazy.Regexp(`^--- (?:a/)?(.*?)(?:\t.*)?$`)
+	intoFile = lazy.Regexp(`^\+\+\+ (?:b/)?(.*?)(?:\t.*)?$`)
 )
 
 // readPatch reads a patch that begins at line from. It ends at a commit.
@@ -46,19 +47,19 @@ func readPatch(lines []string, from int) (p patch) {
 		}
 		old := strings.HasPrefix(line, "--- ") && i+2 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") && strings.HasPrefix(lines[i+2], "@@ ")
 		switch {
-		case strings.HasPrefix(line, "diff --") && diffGit.MatchString(line), old && (f == nil || h != nil):
+		case strings.HasPrefix(line, "diff --") && diffGit().MatchString(line), old && (f == nil || h != nil):
 			if p.head < 0 {
 				p.head = i
 			}
 			p.files = append(p.files, patched{at: i})
 			f, h = &p.files[len(p.files)-1], nil
-			if m := diffGit.FindStringSubmatch(line); m != nil {
+			if m := diffGit().FindStringSubmatch(line); m != nil {
 				f.name = m[1] + m[2] + m[3]
 			} else {
-				f.name = fromFile.FindStringSubmatch(line)[1]
+				f.name = fromFile().FindStringSubmatch(line)[1]
 			}
 		case f == nil:
-		case strings.HasPrefix(line, "@@") && hunkHead.MatchString(line):
+		case strings.HasPrefix(line, "@@") && hunkHead().MatchString(line):
 			f.hunks = append(f.hunks, hunk{at: i, end: i + 1})
 			h = &f.hunks[len(f.hunks)-1]
 		case h != nil:
@@ -95,7 +96,7 @@ func (f *patched) about(line string) {
 	case strings.HasPrefix(line, "new mode ") && f.what == "":
 		f.what = line[len("new "):]
 	case strings.HasPrefix(line, "+++ ") && f.what == "" && !strings.HasSuffix(line, "/dev/null"):
-		f.name = intoFile.FindStringSubmatch(line)[1]
+		f.name = intoFile().FindStringSubmatch(line)[1]
 	}
 }
 
@@ -244,7 +245,7 @@ func (w *patchWriter) hunks(f *patched, room, rows int) (usedRoom, usedRows int)
 			shown, cost = shown+1, cost+more
 		}
 		if shown < len(lines) {
-			rest = append(rest, hunkHead.FindStringSubmatch(w.in.lines[h.at])[1])
+			rest = append(rest, hunkHead().FindStringSubmatch(w.in.lines[h.at])[1])
 		}
 		if shown == 0 {
 			continue
@@ -298,7 +299,7 @@ func placesIn(lines []string) string {
 
 // hunkName is the head of a hunk without its figures for the old file.
 func hunkName(line string) string {
-	m := hunkHead.FindStringSubmatch(line)
+	m := hunkHead().FindStringSubmatch(line)
 	if m == nil {
 		return line
 	}

@@ -2,8 +2,9 @@ package reduce
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 var searchReducers = []reducer{
@@ -26,10 +27,10 @@ type hitFile struct {
 }
 
 var (
-	hitLine    = regexp.MustCompile(`^((?:[A-Za-z]:)?[^:\x00]*?[^:\s]):(\d+):(?:(\d+):)?(.*)$`)
-	bareHit    = regexp.MustCompile(`^((?:[A-Za-z]:)?[^:\s][^:]*?):(.*)$`)
-	nearLine   = regexp.MustCompile(`^.*?-\d+-`)
-	headingHit = regexp.MustCompile(`^(\d+)[:-](?:(\d+):)?(.*)$`)
+	hitLine    = lazy.Regexp(`^((?:[A-Za-z]:)?[^:\x00]*?[^:\s]):(\d+):(?:(\d+):)?(.*)$`)
+	bareHit    = lazy.Regexp(`^((?:[A-Za-z]:)?[^:\s][^:]*?):(.*)$`)
+	nearLine   = lazy.Regexp(`^.*?-\d+-`)
+	headingHit = lazy.Regexp(`^(\d+)[:-](?:(\d+):)?(.*)$`)
 )
 
 // grepHits draws hits file by file: how many each file has, and as many of the
@@ -105,14 +106,14 @@ func readHits(in *input) (files []hitFile, others []int, ok bool) {
 	}
 	heading, bare, known := "", 0, 0
 	for i, line := range in.lines {
-		if m := headingHit.FindStringSubmatch(line); m != nil && heading != "" {
+		if m := headingHit().FindStringSubmatch(line); m != nil && heading != "" {
 			if !strings.HasPrefix(line[len(m[1]):], "-") { // a line of context does not count
 				add(heading, hit{i, strings.TrimSuffix(m[1]+":"+m[2], ":"), m[3]})
 			}
 			known++
 			continue
 		}
-		if m := hitLine.FindStringSubmatch(line); m != nil {
+		if m := hitLine().FindStringSubmatch(line); m != nil {
 			add(m[1], hit{i, strings.TrimSuffix(m[2]+":"+m[3], ":"), m[4]})
 			known++
 			continue
@@ -120,13 +121,13 @@ func readHits(in *input) (files []hitFile, others []int, ok bool) {
 		switch {
 		case line == "", line == "--":
 			heading = ""
-		case nearLine.MatchString(line) && known > 0:
+		case nearLine().MatchString(line) && known > 0:
 		case strings.HasPrefix(line, "grep: "), strings.HasPrefix(line, "rg: "), strings.HasPrefix(line, "Binary file "):
 			others = append(others, i)
-		case (i == 0 || in.lines[i-1] == "") && i+1 < len(in.lines) && headingHit.MatchString(in.lines[i+1]) && isPath(line):
+		case (i == 0 || in.lines[i-1] == "") && i+1 < len(in.lines) && headingHit().MatchString(in.lines[i+1]) && isPath(line):
 			heading = line
 		default:
-			m := bareHit.FindStringSubmatch(line)
+			m := bareHit().FindStringSubmatch(line)
 			if m == nil || !strings.ContainsAny(m[1], "./") || strings.Contains(m[1], "://") {
 				others = append(others, i)
 				continue

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 var traceReducers = []reducer{
@@ -12,11 +14,11 @@ var traceReducers = []reducer{
 
 // A traceStyle is how a language prints the stack of what failed.
 type traceStyle struct {
-	head  *regexp.Regexp // begins a trace
-	frame *regexp.Regexp // a line of it
-	more  *regexp.Regexp // a line that belongs to the frame before it
+	head  func() *regexp.Regexp // begins a trace
+	frame func() *regexp.Regexp // a line of it
+	more  func() *regexp.Regexp // a line that belongs to the frame before it
 	// foreign are frames of libraries and of the language itself.
-	foreign *regexp.Regexp
+	foreign func() *regexp.Regexp
 	// inner is where the innermost frame stands, which shows even when it is
 	// foreign: where it happened.
 	inner int
@@ -30,37 +32,37 @@ const (
 
 var traceStyles = []traceStyle{
 	{ // Python
-		head:    regexp.MustCompile(`^(.*)Traceback \(most recent call last\):$`),
-		frame:   regexp.MustCompile(`^\s*(?:[|+] +)*File ".*", line \d+`),
-		more:    regexp.MustCompile(`^\s{2,}`),
-		foreign: regexp.MustCompile(`site-packages/|dist-packages/|/lib/python3|<frozen |<string>`),
+		head:    lazy.Regexp(`^(.*)Traceback \(most recent call last\):$`),
+		frame:   lazy.Regexp(`^\s*(?:[|+] +)*File ".*", line \d+`),
+		more:    lazy.Regexp(`^\s{2,}`),
+		foreign: lazy.Regexp(`site-packages/|dist-packages/|/lib/python3|<frozen |<string>`),
 		inner:   innerLast,
 	},
 	{ // Java and its relatives
-		head:    regexp.MustCompile(`^(?:Exception in thread |Caused by: |\s*Suppressed: |[\w.$]+(?:Exception|Error)(?:: |$))`),
-		frame:   regexp.MustCompile(`^\s+at [\w.$/<>@-]+\(.*\)`),
-		more:    regexp.MustCompile(`^\s+\.\.\. \d+ (?:more|common frames)`),
-		foreign: regexp.MustCompile(`at (?:java\.|javax\.|jdk\.|sun\.|com\.sun\.|java\.base/|app//|org\.(?:springframework|apache|junit|hibernate|gradle|eclipse)\.|io\.netty\.|kotlin\.|scala\.|reactor\.)`),
+		head:    lazy.Regexp(`^(?:Exception in thread |Caused by: |\s*Suppressed: |[\w.$]+(?:Exception|Error)(?:: |$))`),
+		frame:   lazy.Regexp(`^\s+at [\w.$/<>@-]+\(.*\)`),
+		more:    lazy.Regexp(`^\s+\.\.\. \d+ (?:more|common frames)`),
+		foreign: lazy.Regexp(`at (?:java\.|javax\.|jdk\.|sun\.|com\.sun\.|java\.base/|app//|org\.(?:springframework|apache|junit|hibernate|gradle|eclipse)\.|io\.netty\.|kotlin\.|scala\.|reactor\.)`),
 		inner:   innerFirst,
 	},
 	{ // Node
-		head:    regexp.MustCompile(`^\s*(?:\[cause\]: |Uncaught |\[?)(?:[\w.]*Error|[\w.]*Exception)(?: \[\w+\])?(?:: |$)`),
-		frame:   regexp.MustCompile(`^\s+at (?:async )?(?:.* \((?:.*:\d+:\d+|index \d+)\)|\S+:\d+:\d+|.*<anonymous>|new \S+)`),
-		more:    regexp.MustCompile(`^\s+\^`),
-		foreign: regexp.MustCompile(`node:internal|node:|/node_modules/|<anonymous>`),
+		head:    lazy.Regexp(`^\s*(?:\[cause\]: |Uncaught |\[?)(?:[\w.]*Error|[\w.]*Exception)(?: \[\w+\])?(?:: |$)`),
+		frame:   lazy.Regexp(`^\s+at (?:async )?(?:.* \((?:.*:\d+:\d+|index \d+)\)|\S+:\d+:\d+|.*<anonymous>|new \S+)`),
+		more:    lazy.Regexp(`^\s+\^`),
+		foreign: lazy.Regexp(`node:internal|node:|/node_modules/|<anonymous>`),
 		inner:   innerFirst,
 	},
 	{ // Rust
-		head:    regexp.MustCompile(`^thread '.*' (?:\(\d+\) )?panicked at |^stack backtrace:$`),
-		frame:   regexp.MustCompile(`^\s+\d+: `),
-		more:    regexp.MustCompile(`^\s+at `),
-		foreign: regexp.MustCompile(`^\s+\d+: +(?:0x[0-9a-f]+ - )?(?:<?(?:\(?[&\w]+ as )?(?:std|core|alloc|tokio|rayon|test|__rustc)::|rust_begin_unwind|__libc|_start|main$|<unknown>|__rust)`),
+		head:    lazy.Regexp(`^thread '.*' (?:\(\d+\) )?panicked at |^stack backtrace:$`),
+		frame:   lazy.Regexp(`^\s+\d+: `),
+		more:    lazy.Regexp(`^\s+at `),
+		foreign: lazy.Regexp(`^\s+\d+: +(?:0x[0-9a-f]+ - )?(?:<?(?:\(?[&\w]+ as )?(?:std|core|alloc|tokio|rayon|test|__rustc)::|rust_begin_unwind|__libc|_start|main$|<unknown>|__rust)`),
 	},
 	{ // Go
-		head:    regexp.MustCompile(`^goroutine \d+.*\[.*\]:$`),
-		frame:   regexp.MustCompile(`^(?:created by )?[\w./*()\[\]{}·-]+(?:\.[\w().*\[\]…{}, 0-9a-fx?-]+)?\(.*\)$|^created by `),
-		more:    regexp.MustCompile(`^\t`),
-		foreign: regexp.MustCompile(`^(?:created by )?(?:runtime|internal|net|os|io|sync|testing|reflect|context|syscall|bufio|time|encoding)[./(]|^panic\(|^(?:created by )?[\w.-]+\.[a-z]+/`),
+		head:    lazy.Regexp(`^goroutine \d+.*\[.*\]:$`),
+		frame:   lazy.Regexp(`^(?:created by )?[\w./*()\[\]{}·-]+(?:\.[\w().*\[\]…{}, 0-9a-fx?-]+)?\(.*\)$|^created by `),
+		more:    lazy.Regexp(`^\t`),
+		foreign: lazy.Regexp(`^(?:created by )?(?:runtime|internal|net|os|io|sync|testing|reflect|context|syscall|bufio|time|encoding)[./(]|^panic\(|^(?:created by )?[\w.-]+\.[a-z]+/`),
 	},
 }
 
@@ -131,7 +133,7 @@ func traces(in *input) (draft, bool) {
 func readTrace(lines []string, i int) (style *traceStyle, frames []stackFrame, end int) {
 	for s := range traceStyles {
 		st := &traceStyles[s]
-		if !st.head.MatchString(lines[i]) {
+		if !st.head().MatchString(lines[i]) {
 			continue
 		}
 		frames = frames[:0]
@@ -139,13 +141,13 @@ func readTrace(lines []string, i int) (style *traceStyle, frames []stackFrame, e
 		for ; n < len(lines); n++ {
 			line := lines[n]
 			switch {
-			case st.frame.MatchString(line):
-				frames = append(frames, stackFrame{at: n, end: n + 1, foreign: st.foreign.MatchString(line)})
+			case st.frame().MatchString(line):
+				frames = append(frames, stackFrame{at: n, end: n + 1, foreign: st.foreign().MatchString(line)})
 				continue
-			case len(frames) > 0 && st.more.MatchString(line):
+			case len(frames) > 0 && st.more().MatchString(line):
 				f := &frames[len(frames)-1]
 				f.end = n + 1
-				f.foreign = f.foreign || st.foreign.MatchString(line) || strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/go/src/")
+				f.foreign = f.foreign || st.foreign().MatchString(line) || strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/go/src/")
 				continue
 			case len(frames) == 0 && n < i+6 && line != "":
 				continue // the message goes on

@@ -1,8 +1,9 @@
 package reduce
 
 import (
-	"regexp"
 	"strings"
+
+	"termpilot/lazy"
 )
 
 var webReducers = []reducer{
@@ -10,13 +11,13 @@ var webReducers = []reducer{
 }
 
 // aboutTLS are lines of curl -v that say how a connection was made.
-var aboutTLS = regexp.MustCompile(`^\* +(?:SSL connection using|subject:|issuer:|expire date:|SSL certificate verify|ALPN|Connected to|HTTP/[\d.]+ )`)
+var aboutTLS = lazy.Regexp(`^\* +(?:SSL connection using|subject:|issuer:|expire date:|SSL certificate verify|ALPN|Connected to|HTTP/[\d.]+ )`)
 
 // meter is curl's progress.
-var meter = regexp.MustCompile(`^(?: *% Total|  *Dload|  *\d+ [ \d.kMG]+\d+  |\{ \[\d+ bytes|\} \[\d+ bytes|[{}] \[data not shown)`)
+var meter = lazy.Regexp(`^(?: *% Total|  *Dload|  *\d+ [ \d.kMG]+\d+  |\{ \[\d+ bytes|\} \[\d+ bytes|[{}] \[data not shown)`)
 
 // dull are headers of an answer that seldom matter.
-var dull = regexp.MustCompile(`(?i)^< (?:date|server|via|x-cache\S*|x-served-by|x-timer|age|etag|vary|accept-ranges|alt-svc|cf-\S+|report-to|nel|strict-transport-security|x-content-type-options|x-frame-options|x-xss-protection|referrer-policy|permissions-policy|content-security-policy|connection|keep-alive|expires|last-modified|p3p|x-request-id|x-amz\S*|x-github\S*): `)
+var dull = lazy.Regexp(`(?i)^< (?:date|server|via|x-cache\S*|x-served-by|x-timer|age|etag|vary|accept-ranges|alt-svc|cf-\S+|report-to|nel|strict-transport-security|x-content-type-options|x-frame-options|x-xss-protection|referrer-policy|permissions-policy|content-security-policy|connection|keep-alive|expires|last-modified|p3p|x-request-id|x-amz\S*|x-github\S*): `)
 
 // curlVerbose draws curl -v: what was asked, the answer's status and the headers
 // that matter, what went wrong, and the body.
@@ -30,10 +31,10 @@ func curlVerbose(in *input) (draft, bool) {
 			if strings.Contains(line, " HTTP/") || strings.HasPrefix(strings.ToLower(line), "> host:") || strings.HasPrefix(strings.ToLower(line), "> authorization:") || strings.HasPrefix(strings.ToLower(line), "> content-") {
 				d.keep(in, i)
 			}
-		case line == ">" || line == "<" || line == "*" || meter.MatchString(line):
+		case line == ">" || line == "<" || line == "*" || meter().MatchString(line):
 		case strings.HasPrefix(line, "< "):
 			spoke++
-			if !dull.MatchString(line) {
+			if !dull().MatchString(line) {
 				d.keep(in, i)
 				if strings.HasPrefix(line, "< HTTP/") {
 					d.tells(maxWeight)
@@ -41,7 +42,7 @@ func curlVerbose(in *input) (draft, bool) {
 			}
 		case strings.HasPrefix(line, "* "):
 			spoke++
-			if aboutTLS.MatchString(line) || weight(line) > 1 {
+			if aboutTLS().MatchString(line) || weight(line) > 1 {
 				d.keep(in, i)
 			}
 		case strings.HasPrefix(line, "curl: "):

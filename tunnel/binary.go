@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 )
 
 // oldest is the first tunnel-client that has all that is asked of it.
@@ -64,11 +64,11 @@ func FindClient(ctx context.Context, path string) (found, version string, err er
 	return found, version, nil
 }
 
-var versionShape = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})[^\s]*`)
+var versionShape = lazy.Regexp(`^v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})[^\s]*`)
 
 // parseVersion reads what tunnel-client --version prints: "0.0.13-dev+SHA (git sha: SHA)".
 func parseVersion(text string) (numbers [3]int, version string, ok bool) {
-	m := versionShape.FindStringSubmatch(strings.TrimSpace(text))
+	m := versionShape().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return numbers, "", false
 	}

@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 )
 
 // DefaultKeyVariable is the variable that holds the runtime key when none is named.
@@ -25,10 +25,10 @@ const DefaultKeyVariable = "CONTROL_PLANE_API_KEY"
 // keychain:SERVICE. It is not secret.
 type Reference string
 
-var variableShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableShape = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // isVariable reports whether a word can be the name of a variable.
-func isVariable(word string) bool { return len(word) <= 128 && variableShape.MatchString(word) }
+func isVariable(word string) bool { return len(word) <= 128 && variableShape().MatchString(word) }
 
 // ParseReference reads a reference; a bare NAME is env:NAME and "" is the
 // default variable. InvalidArgument for anything else, a key among it, which

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 	"termpilot/private"
 )
 
@@ -86,7 +86,7 @@ const DefaultAlias = "termpilot"
 // longestAlias is the most characters of an alias.
 const longestAlias = 63
 
-var aliasShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+var aliasShape = lazy.Regexp(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 // Alias returns an alias as it is kept: in lower case, with hyphens for
 // underscores, as tunnel-client writes it too. InvalidArgument for one that
@@ -96,7 +96,7 @@ func Alias(said string) (string, error) {
 		return DefaultAlias, nil
 	}
 	alias := strings.ReplaceAll(strings.ToLower(said), "_", "-")
-	if len(alias) > longestAlias || !aliasShape.MatchString(alias) {
+	if len(alias) > longestAlias || !aliasShape().MatchString(alias) {
 		return "", &fault.Error{
 			Op: "tunnel alias", Code: fault.InvalidArgument, Detail: fmt.Sprintf("%.80q is no alias", said),
 			Hint: "use letters, digits and hyphens, at most 63",
@@ -105,11 +105,11 @@ func Alias(said string) (string, error) {
 	return alias, nil
 }
 
-var tunnelShape = regexp.MustCompile(`^tunnel_[a-z0-9]{32}$`)
+var tunnelShape = lazy.Regexp(`^tunnel_[a-z0-9]{32}$`)
 
 // checkTunnelID holds an id to its shape, and knows what else people put there.
 func checkTunnelID(id string) error {
-	if tunnelShape.MatchString(id) {
+	if tunnelShape().MatchString(id) {
 		return nil
 	}
 	detail := fmt.Sprintf("%.80q is no tunnel id: tunnel_ and 32 lower-case letters or digits", id)

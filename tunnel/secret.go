@@ -4,10 +4,10 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"termpilot/fault"
+	"termpilot/lazy"
 )
 
 // Secret is a runtime key. However it is printed or encoded, it does not show.
@@ -72,7 +72,7 @@ func passwords(proxy string) []string {
 	return list
 }
 
-var keyShape = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
+var keyShape = lazy.Regexp(`^[0-9A-Za-z_-]+$`)
 
 const (
 	shortestKey = 4
@@ -91,11 +91,11 @@ func newSecret(value, origin string) (Secret, error) {
 		return Secret{}, keyMissing(origin+" is empty", make)
 	case strings.HasPrefix(value, "sk-admin-"):
 		return refuse("there is an admin key", make)
-	case tunnelShape.MatchString(value):
+	case tunnelShape().MatchString(value):
 		return refuse("there is a tunnel id", make)
 	case strings.TrimSpace(value) != value:
 		return refuse("the key has blanks around it", "take the blanks away")
-	case len(value) < shortestKey, len(value) > longestKey, !keyShape.MatchString(value):
+	case len(value) < shortestKey, len(value) > longestKey, !keyShape().MatchString(value):
 		return refuse("the key holds characters that no key has", "copy it anew; a key has letters, digits, - and _ alone")
 	}
 	return Secret{value: value}, nil
