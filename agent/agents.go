@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"termpilot/fault"
@@ -37,9 +39,9 @@ type Options struct {
 	Dir string
 	// Self is this program's path: vendors call it back when something happens.
 	Self string
-	// Getenv tells this process's own environment: where programs are found, and
-	// the lineage when an agent started this process. nil is os.Getenv.
-	Getenv func(string) string
+	// Env is this process's own environment: what an agent gets, where programs are
+	// found, and the lineage when an agent started this process. nil is os.Environ().
+	Env []string
 	// Machine is asked about processes; nil is this machine.
 	Machine Machine
 	Log     *slog.Logger // nil is silence
@@ -50,16 +52,16 @@ type Agents struct {
 	pilot   Pilot
 	dir     string
 	self    string
-	getenv  func(string) string
+	env     []string
 	machine Machine
 	log     *slog.Logger
 }
 
 // New returns the agents of a folder. It makes and starts nothing.
 func New(o Options) *Agents {
-	a := &Agents{pilot: o.Pilot, dir: o.Dir, self: o.Self, getenv: o.Getenv, machine: o.Machine, log: o.Log}
-	if a.getenv == nil {
-		a.getenv = os.Getenv
+	a := &Agents{pilot: o.Pilot, dir: o.Dir, self: o.Self, env: o.Env, machine: o.Machine, log: o.Log}
+	if a.env == nil {
+		a.env = os.Environ()
 	}
 	if a.machine == nil {
 		a.machine = machine{}
@@ -79,6 +81,16 @@ func (machine) Foreground(shellPID int) (int, error) { return process.Foreground
 
 func (machine) AwaitEnd(ctx context.Context, pid int, start time.Time) error {
 	return process.AwaitEnd(ctx, pid, start)
+}
+
+// getenv is what a variable of this process's own environment holds; "" is none.
+func (a *Agents) getenv(name string) string {
+	for _, entry := range slices.Backward(a.env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // home is the person's own folder as the environment tells it.

@@ -220,7 +220,7 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 // environ is this process's environment without what must not reach an agent,
 // with what a launch adds.
 func (a *Agents) environ(add map[string]string) []string {
-	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+	env := slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := add[name]
 		return replaced || slices.Contains(scrubbed, name)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,26 +107,19 @@ func TestALaunchOfOneOperationIsDoneOnce(t *testing.T) { // LAUNCH-9
 
 func TestAgentsAreNotStackedWithoutEnd(t *testing.T) { // LAUNCH-4
 	w := newWorld(t)
-	env := map[string]string{}
-	getenv := func(name string) string {
-		if value, ok := env[name]; ok {
-			return value
-		}
-		return os.Getenv(name)
-	}
-	a := New(Options{Pilot: w.pilot, Dir: w.agents.dir, Self: w.agents.self, Getenv: getenv})
 	parent := w.launch("claude", "", "")
-	env[launchVariable], env[depthVariable], env[delegationVariable] = parent.LaunchID, "1", "yes"
-	if l, err := a.next(true); err != nil || l.Depth != 2 || l.Role != "subagent" || l.Parent != parent.SessionID || !l.Delegation {
+	below := func(depth, allowed string) *Agents {
+		env := append(slices.Clone(w.env), launchVariable+"="+parent.LaunchID, depthVariable+"="+depth, delegationVariable+"="+allowed)
+		return New(Options{Pilot: w.pilot, Dir: w.agents.dir, Self: w.agents.self, Env: env})
+	}
+	if l, err := below("1", "yes").next(true); err != nil || l.Depth != 2 || l.Role != "subagent" || l.Parent != parent.SessionID || !l.Delegation {
 		t.Errorf("%+v %v", l, err)
 	}
-	env[depthVariable] = "2"
-	if l, err := a.next(true); err != nil || l.Depth != 3 || l.Delegation {
+	if l, err := below("2", "yes").next(true); err != nil || l.Depth != 3 || l.Delegation {
 		t.Errorf("%+v %v", l, err)
 	}
 	for depth, allowed := range map[string]string{"3": "yes", "1": "no", "x": "yes", "0": "yes"} {
-		env[depthVariable], env[delegationVariable] = depth, allowed
-		_, err := a.Launch(t.Context(), w.request("claude", "", ""))
+		_, err := below(depth, allowed).Launch(t.Context(), w.request("claude", "", ""))
 		w.refuses(err, fault.NotAllowed)
 	}
 }
@@ -187,7 +181,7 @@ func TestClosingIsToldOfTheChatsThatWereLaunched(t *testing.T) { // LAUNCH-11
 func (w *world) hookOf(vendor, payload string, env ...string) (took time.Duration, err error) {
 	cmd := exec.CommandContext(w.t.Context(), w.agents.self, "hook", vendor)
 	cmd.Stdin = strings.NewReader(payload)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(slices.Clone(w.env), env...)
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	if len(out) > 0 {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -82,12 +83,13 @@ func TestSenderThatDies(t *testing.T) {
 	if session == "" {
 		t.Skip("runs for TestWhatBecameOfATurnIsKnownAfterItsSenderWasKilled")
 	}
-	w := &world{t: t, home: os.Getenv("HOME")}
-	w.connect(t)
+	w := &world{t: t, home: os.Getenv("HOME"), env: os.Environ()}
+	w.connect()
 	_, _ = w.agents.Send(t.Context(), SendRequest{SessionID: session, Text: "SLOW:500\nSAY:survived", OperationID: "op"})
 }
 
 func TestWhatBecameOfATurnIsKnownAfterItsSenderWasKilled(t *testing.T) { // TURN-9
+	t.Parallel()
 	for _, stage := range []string{"begun", "entered", "prompted"} {
 		t.Run(stage, func(t *testing.T) {
 			w := newWorld(t)
@@ -97,7 +99,7 @@ func TestWhatBecameOfATurnIsKnownAfterItsSenderWasKilled(t *testing.T) { // TURN
 				t.Fatal(err)
 			}
 			sender := exec.CommandContext(t.Context(), self, "-test.run=^TestSenderThatDies$")
-			sender.Env = append(os.Environ(), "SENDER_SESSION="+r.SessionID)
+			sender.Env = append(slices.Clone(w.env), "SENDER_SESSION="+r.SessionID)
 			if err := sender.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -72,6 +72,7 @@ func TestAPromptIsNotLostOnAnAgentThatStartsSlowly(t *testing.T) { // LAUNCH-2
 }
 
 func TestNothingIsTypedIntoAQuestionBeforeTheComposer(t *testing.T) { // LAUNCH-3
+	t.Parallel()
 	for _, screen := range []string{"trust", "update"} {
 		t.Run(screen, func(t *testing.T) {
 			every(t, func(t *testing.T, w *world, preset string) {
@@ -231,7 +232,7 @@ func TestWhatAnAgentInheritsFromAnotherIsTakenOut(t *testing.T) { // LAUNCH-4
 
 func TestNoSecretAndNoPromptIsWrittenDown(t *testing.T) { // LAUNCH-5
 	w := newWorld(t)
-	w.env["CANARY_KEY"] = "canary-secret-value"
+	w.added["CANARY_KEY"] = "canary-secret-value"
 	r := w.launch("claude", "", "SAY:fine\nand the word canary-prompt")
 	w.wait(r.SessionID, r.Cursor)
 	for _, argv := range w.noted("argv") {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +39,7 @@ func TestMain(m *testing.M) {
 		_ = Hook(context.Background(), os.Args[2], os.Getenv, os.Stdin, "")
 		return
 	}
+	_ = flag.Set("test.parallel", "12") // tests wait for programs, and hardly compute; -parallel says otherwise
 	goleak.VerifyTestMain(m)
 }
 
@@ -50,13 +53,15 @@ type world struct {
 	pilot  *pilot.Pilot
 	host   *iterm.Client
 	agents *Agents
-	env    map[string]string
+	env    []string
+	added  map[string]string // to the environment of what is launched
 	log    string
 }
 
-// newWorld starts a host of the test's own.
+// newWorld starts a host of the test's own, beside those of other tests.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
 	home, err := os.MkdirTemp("/tmp", "agent") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
@@ -75,24 +80,24 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{t: t, home: home, log: filepath.Join(home, "standin.log"), env: map[string]string{}}
-	for name, value := range map[string]string{
-		"HOME": home, "TERMPILOT_HOME": filepath.Join(home, "tp"), "PATH": bin + ":/usr/bin:/bin", "STANDIN_LOG": w.log,
-		"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "GROK_HOME": "", "SHELL": "/bin/bash", "TERMPILOT_AGENT_DEPTH": "",
-		"CLAUDE_CODE_CHILD_SESSION": "1", // as in a server that an agent started
-	} {
-		t.Setenv(name, value)
+	w := &world{t: t, home: home, log: filepath.Join(home, "standin.log"), added: map[string]string{}}
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); slices.Contains([]string{"GOCOVERDIR", "LANG", "TMPDIR", "TZ"}, name) {
+			w.env = append(w.env, entry)
+		}
 	}
+	w.env = append(w.env, "HOME="+home, "TERMPILOT_HOME="+filepath.Join(home, "tp"), "PATH="+bin+":/usr/bin:/bin", "STANDIN_LOG="+w.log,
+		"SHELL=/bin/bash", "CLAUDE_CODE_CHILD_SESSION=1") // as in a server that an agent started
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- host.Serve(ctx, host.Options{Env: os.Environ()}) }()
+	go func() { ended <- host.Serve(ctx, host.Options{Env: w.env}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error("host:", err)
 		}
 	})
-	w.connect(t)
+	w.connect()
 	w.until("the host answers", func() bool {
 		_, err := w.host.Sessions(t.Context())
 		return err == nil
@@ -101,17 +106,24 @@ func newWorld(t *testing.T) *world {
 }
 
 // connect makes a client of the host with all that drives it.
-func (w *world) connect(t *testing.T) {
+func (w *world) connect() {
+	t := w.t
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.host = iterm.New(iterm.Options{Name: "host", Dial: host.Dial})
+	where, err := host.Paths((&Agents{env: w.env}).getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.host = iterm.New(iterm.Options{Name: "host", Dial: func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", where.Socket)
+	}})
 	if w.pilot, err = pilot.New(pilot.Options{Backends: []terminal.Backend{w.host}, Dir: filepath.Join(w.home, "tp", "runs")}); err != nil {
 		t.Fatal(err)
 	}
-	w.agents = New(Options{Pilot: w.pilot, Dir: filepath.Join(w.home, "tp", "agents"), Self: self})
+	w.agents = New(Options{Pilot: w.pilot, Dir: filepath.Join(w.home, "tp", "agents"), Self: self, Env: w.env})
 	t.Cleanup(func() {
 		w.pilot.Close()
 		w.host.Disconnect()
@@ -141,9 +153,8 @@ func (w *world) launch(preset, standin, prompt string) LaunchReceipt {
 
 func (w *world) request(preset, standin, prompt string) LaunchRequest {
 	w.t.Helper()
-	w.t.Setenv("STANDIN", standin)
 	env := map[string]string{"STANDIN": standin, "STANDIN_LOG": w.log}
-	for name, value := range w.env {
+	for name, value := range w.added {
 		env[name] = value
 	}
 	return LaunchRequest{Preset: preset, Prompt: prompt, Cwd: w.home, Env: env, Delegate: true}
@@ -243,6 +254,7 @@ func (w *world) wantNoted(word string, want ...string) {
 
 // every runs a test with each vendor.
 func every(t *testing.T, test func(t *testing.T, w *world, preset string)) {
+	t.Parallel()
 	for _, v := range vendors {
 		t.Run(v.name, func(t *testing.T) { test(t, newWorld(t), v.name) })
 	}

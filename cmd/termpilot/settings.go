@@ -125,7 +125,7 @@ func (a *app) deck(s settings) (*deck, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.agents = agent.New(agent.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "agents"), Self: self, Getenv: a.getenv, Log: logger})
+	d.agents = agent.New(agent.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "agents"), Self: self, Log: logger})
 	d.closer = closing.New(closing.Options{
 		Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Launched: d.agents.Launched, Log: logger,
 	})
