@@ -41,6 +41,10 @@ var claude = vendor{
 		return writeHooks(filepath.Join(folder, claudeSettings), hookLine(self, "claude"),
 			"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest")
 	},
+	leaks: []string{
+		"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH",
+		"CLAUDE_EFFORT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE",
+	},
 	hook:    claudeHook,
 	look:    claudeLook,
 	watched: func(s *story) []string { return []string{filepath.Join(s.launch.Folder, "sessions")} },
@@ -53,6 +57,7 @@ var claude = vendor{
 	configure:      configureClaude,
 	checkConfigure: checkClaude,
 	resume:         []string{"--resume"},
+	breaks:         "escape",
 }
 
 const claudeSettings = "claude-settings.json"

@@ -38,6 +38,10 @@ var codex = vendor{
 		}
 		return args
 	},
+	leaks: []string{
+		"CODEX_CI", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_SANDBOX",
+		"CODEX_SANDBOX_NETWORK_DISABLED", "NO_COLOR", "PAGER", "GIT_PAGER", "GH_PAGER",
+	},
 	hook:           codexHook,
 	look:           codexLook,
 	watched:        codexWatched,
@@ -46,6 +50,7 @@ var codex = vendor{
 	configure:      configureCodex,
 	checkConfigure: func(_, _ string) (detail, hint string) { return "", "" },
 	resume:         []string{"resume", "--no-daemon"},
+	breaks:         "escape",
 }
 
 func codexPreflight(ctx context.Context, p probe) (facts, error) {

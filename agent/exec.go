@@ -78,14 +78,14 @@ func Exec(ctx context.Context, folder string, environ []string) error {
 func (l Launch) environment(environ []string, folder string) []string {
 	set := append(slices.Clone(l.Set), l.Lineage.variables()...)
 	set = append(set, launchVariable+"="+l.ID, folderVariable+"="+folder)
-	names := slices.Clone(scrubbed)
+	var names []string
 	for _, entry := range set {
 		name, _, _ := strings.Cut(entry, "=")
 		names = append(names, name)
 	}
 	kept := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(names, name)
+		return leaked(entry) || slices.Contains(names, name)
 	})
 	return append(kept, set...)
 }

@@ -19,6 +19,7 @@ import (
 // termpilot did not launch.
 var grok = vendor{
 	name: "grok", title: "Grok", programs: []string{"grok"},
+	presets:        []preset{{name: "composer", title: "Composer", model: "grok-composer-2.5-fast"}},
 	places:         []string{".grok/bin/grok", ".local/bin/grok"},
 	folderVariable: "GROK_HOME", folderBelow: ".grok",
 	readOnly: "its sandbox is read-only",
@@ -43,6 +44,7 @@ var grok = vendor{
 		"GROK_DEFAULT_SELECTED_PERMISSION=allow_once", // else Enter would allow everything for good
 		"GROK_DISABLE_AUTOUPDATER=1",
 	},
+	leaks:   []string{"GROK_SESSION_ID", "GROK_HOOK_EVENT", "GROK_HOOK_NAME", "GROK_WORKSPACE_ROOT"},
 	hook:    grokHook,
 	look:    grokLook,
 	rewinds: true,
@@ -53,6 +55,7 @@ var grok = vendor{
 		return "Grok makes every change of its model or effort the person's default", "launch another agent with the model, or ask the person to change it"
 	},
 	resume: []string{"--resume"},
+	breaks: "ctrl_c",
 }
 
 const grokHooks = "termpilot.json"

@@ -36,7 +36,7 @@ const readyPatience = 30 * time.Second
 
 // LaunchRequest asks for an agent.
 type LaunchRequest struct {
-	Preset      string // claude, codex, grok or composer
+	Preset      string // one of [Launchers]
 	Prompt      string // "" is none yet
 	Cwd         string // "" is this process's
 	Model       string // "" is the vendor's default
@@ -141,7 +141,8 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 	}
 	p, ok := presetOf(r.Preset)
 	if !ok {
-		return no(fault.InvalidArgument, "there is no agent "+terminal.OneLine(r.Preset, 40), "use claude, codex, grok or composer")
+		names, _ := Launchers()
+		return no(fault.InvalidArgument, "there is no agent "+terminal.OneLine(r.Preset, 40), "use one of "+strings.Join(names, ", "))
 	}
 	v := p.vendor
 	if r.Model == "" {
@@ -223,7 +224,7 @@ func (a *Agents) environ(add map[string]string) []string {
 	env := slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := add[name]
-		return replaced || slices.Contains(scrubbed, name)
+		return replaced || leaked(entry)
 	})
 	for name, value := range add {
 		env = append(env, name+"="+value)

@@ -120,7 +120,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 		if now, err := h.look(ctx); err == nil && now.state == stateDialog {
 			return h.dialogInTheWay(now)
 		}
-		return no(fault.AgentBusy, "a turn is at work", whileBusy)
+		return no(fault.AgentBusy, "a turn is at work", h.whileBusy())
 	}
 	l, came, err := h.await(ctx, clearPatience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
 	switch {
@@ -131,14 +131,16 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 	case came:
 		return nil
 	case l.state == stateBusy:
-		return no(fault.AgentBusy, "its screen says that it works", whileBusy)
+		return no(fault.AgentBusy, "its screen says that it works", h.whileBusy())
 	case l.state == stateReady:
 		return no(fault.TypedText, "its composer holds text", "ask the person, or clear it: read the screen, then send_keys")
 	}
 	return no(fault.NotReady, "its screen shows no composer", "read the screen")
 }
 
-const whileBusy = "wait for its end with termpilot wait or agent_turn action=status, or interrupt it with send_keys escape"
+func (h *hands) whileBusy() string {
+	return "wait for its end with termpilot wait or agent_turn action=status, or interrupt it with send_keys " + h.vendor.breaks
+}
 
 func (h *hands) dialogInTheWay(l look) error {
 	hint := "answer it with agent_approval"

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"termpilot/terminal"
@@ -12,6 +13,7 @@ import (
 type vendor struct {
 	name     string
 	title    string   // as people call it
+	presets  []preset // further launchers of the same program
 	programs []string // names of its program, the usual one first
 	places   []string // where it is usually installed, below the person's home
 	// folder is where the vendor keeps its records: a variable, and what stands
@@ -31,6 +33,10 @@ type vendor struct {
 	// install prepares what a launch needs beside argv; nil is nothing.
 	install func(l Launch, folder, self string) error
 	set     []string // NAME=value for its environment
+	// leaks are the variables that it sets for the programs that it runs. They must
+	// not reach another agent: a Claude that inherits CLAUDE_CODE_CHILD_SESSION keeps
+	// no record of its chat.
+	leaks []string
 
 	// hook reads what the program tells `termpilot hook`. ok is false for what is
 	// no news.
@@ -55,6 +61,7 @@ type vendor struct {
 	checkConfigure func(model, effort string) (detail, hint string)
 
 	resume []string // what takes a chat up again, before its id
+	breaks string   // the keys that interrupt a turn, as send_keys takes them
 }
 
 // vendors is the table.
@@ -68,27 +75,43 @@ func vendorOf(name string) *vendor {
 	return vendors[i]
 }
 
-// preset is a tool's way to launch: a vendor, and the model that it means.
+// preset is a launcher: a vendor's program, and the model that is meant.
 type preset struct {
 	name   string
-	vendor *vendor
+	title  string
 	model  string // where the caller names none
+	vendor *vendor
 }
 
-// presets are the launchers.
-var presets = []preset{
-	{"claude", &claude, ""},
-	{"codex", &codex, ""},
-	{"grok", &grok, ""},
-	{"composer", &grok, "grok-composer-2.5-fast"},
+// launchers are the vendors and their presets.
+func launchers() []preset {
+	var all []preset
+	for _, v := range vendors {
+		all = append(all, preset{name: v.name, title: v.title, vendor: v})
+		for _, p := range v.presets {
+			p.vendor = v
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 func presetOf(name string) (preset, bool) {
-	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
+	all := launchers()
+	i := slices.IndexFunc(all, func(p preset) bool { return p.name == name })
 	if i < 0 {
 		return preset{}, false
 	}
-	return presets[i], true
+	return all[i], true
+}
+
+// Launchers returns the names that [LaunchRequest].Preset may have, and how people
+// call what each launches.
+func Launchers() (names, titles []string) {
+	for _, p := range launchers() {
+		names, titles = append(names, p.name), append(titles, p.title)
+	}
+	return names, titles
 }
 
 // facts is what a preflight found.
@@ -105,15 +128,11 @@ const (
 	loginUnknown = "unknown"
 )
 
-// scrubbed are the variables that must not reach an agent: what one agent sets
-// for the programs that it runs. A Claude that inherits CLAUDE_CODE_CHILD_SESSION
-// keeps no record of its chat.
-var scrubbed = []string{
-	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH",
-	"CLAUDE_EFFORT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "AI_AGENT",
-	"CODEX_CI", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION",
-	"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "NO_COLOR", "PAGER", "GIT_PAGER", "GH_PAGER",
-	"GROK_SESSION_ID", "GROK_HOOK_EVENT", "GROK_HOOK_NAME", "GROK_WORKSPACE_ROOT",
+// leaked reports whether an entry NAME=value is of the environment that an agent
+// gives to what it runs.
+func leaked(entry string) bool {
+	name, _, _ := strings.Cut(entry, "=")
+	return name == "AI_AGENT" || slices.ContainsFunc(vendors, func(v *vendor) bool { return slices.Contains(v.leaks, name) })
 }
 
 // state is what a screen shows of an agent.

@@ -25,8 +25,9 @@ func (a *app) agentLaunchCommand() *cobra.Command {
 	var r agent.LaunchRequest
 	var env []string
 	var alone bool
+	names, _ := agent.Launchers()
 	cmd := &cobra.Command{
-		Use:   "launch claude|codex|grok|composer",
+		Use:   "launch " + strings.Join(names, "|"),
 		Short: "Launch a coding agent, and give it its first prompt",
 		Long: "Launch a coding agent, and give it its first prompt.\n\n" +
 			"It runs in a session of its own, which ends with it, or with --session at the prompt of one that is there. The\n" +
@@ -34,7 +35,7 @@ func (a *app) agentLaunchCommand() *cobra.Command {
 			"Exit codes: 0 launched, 5 launched but the prompt was not sent, 7 refused.",
 		Example:   "  termpilot agent launch claude --prompt 'mend the tests' --cwd ~/work\n  termpilot agent launch codex --write-scope read_only",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: []string{"claude", "codex", "grok", "composer"},
+		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Preset, r.Delegate = args[0], !alone
 			if len(s.backends) == 1 {

@@ -10,7 +10,7 @@ import (
 // and succeeds whatever happens: an agent must not be kept from its work.
 func (a *app) hookCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "hook claude|codex|grok [JSON]",
+		Use:     "hook VENDOR [JSON]",
 		Short:   "Take what a coding agent tells by its hooks",
 		Example: "  termpilot hook claude < event.json",
 		Args:    cobra.ArbitraryArgs,
