@@ -29,19 +29,19 @@ func FuzzArgumentsThatPassAreWithinTheirBounds(f *testing.F) { // MCP-37
 			return false
 		}
 		var run runCommandIn
-		if ok(runCommand.in, &run) && (run.Command == "" || len(run.Command) > 16384 || !utf8.ValidString(run.Command) || run.Timeout < 0 || run.Timeout > 3600 || run.MaxChars < 1 || run.MaxChars > 131072) {
+		if ok(runCommand.in(), &run) && (run.Command == "" || len(run.Command) > 16384 || !utf8.ValidString(run.Command) || run.Timeout < 0 || run.Timeout > 3600 || run.MaxChars < 1 || run.MaxChars > 131072) {
 			t.Errorf("%q became %+v", args, run)
 		}
 		var read readTerminalIn
-		if ok(readTerminal.in, &read) && (read.MaxLines < 1 || read.MaxLines > 2000 || !slices.Contains([]string{"screen", "history", "all", "since", "command"}, string(read.Source))) {
+		if ok(readTerminal.in(), &read) && (read.MaxLines < 1 || read.MaxLines > 2000 || !slices.Contains([]string{"screen", "history", "all", "since", "command"}, string(read.Source))) {
 			t.Errorf("%q became %+v", args, read)
 		}
 		var keys sendKeysIn
-		if ok(sendKeys.in, &keys) && (len(keys.Keys) < 1 || len(keys.Keys) > 64) {
+		if ok(sendKeys.in(), &keys) && (len(keys.Keys) < 1 || len(keys.Keys) > 64) {
 			t.Errorf("%q became %+v", args, keys)
 		}
 		var open createWindowIn
-		if ok(createWindow.in, &open) && (open.Rows != 0 && open.Rows < 2 || open.Rows > 1000 || len(open.Env) > 128) {
+		if ok(createWindow.in(), &open) && (open.Rows != 0 && open.Rows < 2 || open.Rows > 1000 || len(open.Env) > 128) {
 			t.Errorf("%q became %+v", args, open)
 		}
 	})

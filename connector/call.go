@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"termpilot/connector/internal/wire"
@@ -46,28 +48,65 @@ func (n *note) read() string {
 	return n.text
 }
 
-// handler adapts a tool to MCP. A failed call is a result with an error for
-// describeFaults to put into words, never a protocol error.
-func (s *Server) handler(t tool) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var tell func(elapsed time.Duration, message string)
-		if token := req.Params.GetProgressToken(); token != nil {
-			tell = func(elapsed time.Duration, message string) {
-				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // a client that is gone hears nothing
-					ProgressToken: token, Progress: elapsed.Seconds(), Message: message,
-				})
-			}
+// serveTools answers what is asked of tools from the table. The SDK's own server
+// of tools takes every schema apart before it answers anything at all.
+func (s *Server) serveTools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch req := req.(type) {
+		case *mcp.ListToolsRequest:
+			return s.list(req)
+		case *mcp.CallToolRequest:
+			return s.answer(ctx, req)
 		}
-		var res mcp.CallToolResult
-		r, err := s.perform(ctx, t, req.Params.Arguments, tell)
-		if err != nil {
-			res.SetError(err)
-			return &res, nil
+		return next(ctx, method, req)
+	}
+}
+
+// list lists the tools that this server offers, all in one page.
+func (s *Server) list(req *mcp.ListToolsRequest) (mcp.Result, error) {
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such cursor: all tools are on the first page"}
+	}
+	res := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, 0, len(s.tools)), Cacheable: keep}
+	for _, t := range s.tools {
+		res.Tools = append(res.Tools, t.definition())
+	}
+	return res, nil
+}
+
+// answer calls a tool for a client. A failed call is a result with an error for
+// the guard of wire to put into words, never a protocol error.
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
+	t, ok := s.tool(req.Params.Name)
+	if !ok {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", wire.Clip(req.Params.Name, 80))}
+	}
+	var tell func(elapsed time.Duration, message string)
+	if token := req.Params.GetProgressToken(); token != nil {
+		tell = func(elapsed time.Duration, message string) {
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // a client that is gone hears nothing
+				ProgressToken: token, Progress: elapsed.Seconds(), Message: message,
+			})
 		}
-		res.StructuredContent = r.structured
-		res.Content = []mcp.Content{&mcp.TextContent{Text: s.words(r)}}
+	}
+	var res mcp.CallToolResult
+	r, err := s.perform(ctx, t, req.Params.Arguments, tell)
+	if err != nil {
+		res.SetError(err)
 		return &res, nil
 	}
+	res.StructuredContent = r.structured
+	res.Content = []mcp.Content{&mcp.TextContent{Text: s.words(r)}}
+	return &res, nil
+}
+
+// tool returns the tool of a name, if this server offers it.
+func (s *Server) tool(name string) (tool, bool) {
+	i := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return tool{}, false
+	}
+	return s.tools[i], true
 }
 
 // perform runs a tool within the server's limits. tell, if any, hears how long
@@ -129,10 +168,7 @@ type Result struct {
 // Call calls a tool in this process, as a client would. An unknown tool is an
 // error of code NotAllowed when this server leaves it out, else InvalidArgument.
 func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) Result {
-	for _, t := range s.tools {
-		if t.name != name {
-			continue
-		}
+	if t, ok := s.tool(name); ok {
 		r, err := s.perform(ctx, t, args, nil)
 		if err != nil {
 			return failed(err)

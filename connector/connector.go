@@ -134,7 +134,7 @@ func New(o Options) *Server {
 		Instructions: self.Instructions,
 		Capabilities: self.Capabilities,
 		Logger:       s.log,
-		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = listTTL, "private" },
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = keep },
 	})
 	for _, t := range table {
 		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) ||
@@ -142,15 +142,15 @@ func New(o Options) *Server {
 			continue
 		}
 		s.tools = append(s.tools, t)
-		s.mcp.AddTool(t.definition(), s.handler(t))
 	}
+	s.mcp.AddReceivingMiddleware(s.serveTools)
 	wire.Guard(s.mcp, self, s.log)
 	return s
 }
 
-// listTTL is how long a client may keep what the server says of itself, in
-// milliseconds: it holds for the life of this process.
-const listTTL = 5 * 60 * 1000
+// keep is how long a client may keep what the server says of itself: it holds
+// for the life of this process.
+var keep = mcp.Cacheable{TTLMs: 5 * 60 * 1000, CacheScope: "private"}
 
 // ServeStdio serves one client on in and out until the input ends, ctx ends or
 // the output breaks, cancels the calls that are still open, and returns within

@@ -187,7 +187,7 @@ func TestAnAllowlistHoldsForEveryTool(t *testing.T) { // POLICY-2
 		if slices.Contains(opens, tool.name) { // beside an allowed session as well
 			check(tool.name, args(t, tool.name, y.mine), true)
 		}
-		if _, takesRun := tool.in.property("run_id"); takesRun {
+		if _, takesRun := tool.in().property("run_id"); takesRun {
 			of := ""
 			if tool.name == "read_terminal" { // which needs a session as well
 				of = `"session_id":"` + string(y.mine.ID) + `","source":"command",`
@@ -231,7 +231,7 @@ func TestNoToolWaitsLongerThanTheLongestWait(t *testing.T) { // WAIT-8
 	y := newYard(t)
 	s := y.server(t, pilot.Options{MaxWait: 50 * time.Millisecond}, Options{})
 	for _, tool := range table {
-		if _, waits := tool.in.property("timeout_seconds"); !waits {
+		if _, waits := tool.in().property("timeout_seconds"); !waits {
 			continue
 		}
 		data := args(t, tool.name, y.mine)

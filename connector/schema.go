@@ -1,7 +1,6 @@
 package connector
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -60,8 +59,8 @@ func inputSchema(t reflect.Type) *schema {
 // list of tools would be that.
 func outputSchema(t reflect.Type) *schema { return reflected(t, false) }
 
-// reflected describes a type. It panics on a type that no tool has use for,
-// when the package is loaded.
+// reflected describes a type. It panics on a type that no tool has use for: a
+// test asks for the schemas of all tools.
 func reflected(t reflect.Type, isInput bool) *schema {
 	if t == reflect.TypeFor[time.Time]() {
 		return &schema{kind: "string"} // as it is in JSON
@@ -136,8 +135,13 @@ func bound(tag string) *int64 {
 }
 
 // MarshalJSON writes the schema in a fixed order.
-func (s *schema) MarshalJSON() ([]byte, error) {
-	var w objectWriter
+func (s *schema) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
+
+// raw returns the schema as JSON.
+func (s *schema) raw() json.RawMessage { return s.appendJSON(nil) }
+
+func (s *schema) appendJSON(to []byte) []byte {
+	w := objectWriter{to: append(to, '{')}
 	if s.null {
 		w.add("type", []string{s.kind, "null"})
 	} else {
@@ -163,29 +167,33 @@ func (s *schema) MarshalJSON() ([]byte, error) {
 		w.add("default", s.preset)
 	}
 	if s.items != nil {
-		w.add("items", s.items)
+		w.key("items")
+		w.to = s.items.appendJSON(w.to)
 	}
 	if s.properties != nil || s.closed {
-		var properties objectWriter
+		w.key("properties")
+		properties := objectWriter{to: append(w.to, '{')}
 		var required []string
 		for _, p := range s.properties {
-			properties.add(p.name, p.schema)
+			properties.key(p.name)
+			properties.to = p.schema.appendJSON(properties.to)
 			if p.required {
 				required = append(required, p.name)
 			}
 		}
-		w.add("properties", json.RawMessage(properties.bytes()))
+		w.to = append(properties.to, '}')
 		if required != nil && !s.result {
 			w.add("required", required)
 		}
 	}
 	if s.values != nil {
-		w.add("additionalProperties", s.values)
+		w.key("additionalProperties")
+		w.to = s.values.appendJSON(w.to)
 	}
 	if s.closed {
 		w.add("additionalProperties", false)
 	}
-	return w.bytes(), w.err
+	return append(w.to, '}')
 }
 
 func (s *schema) boundNames() (lower, upper string) {
@@ -198,15 +206,6 @@ func (s *schema) boundNames() (lower, upper string) {
 		return "minProperties", "maxProperties"
 	}
 	return "minimum", "maximum"
-}
-
-// raw returns the schema as JSON.
-func (s *schema) raw() json.RawMessage {
-	data, err := s.MarshalJSON()
-	if err != nil {
-		panic(err) // its parts are strings and numbers
-	}
-	return data
 }
 
 // want says what a value must be, for a hint.
@@ -247,26 +246,26 @@ func (s *schema) property(name string) (property, bool) {
 	return s.properties[i], true
 }
 
-// objectWriter writes a JSON object whose keys keep their order.
+// objectWriter writes the members of a JSON object, whose keys keep their order.
 type objectWriter struct {
-	b   bytes.Buffer
-	err error
+	to    []byte
+	begun bool
+}
+
+// key begins a member, whose value the caller writes.
+func (w *objectWriter) key(name string) {
+	if w.begun {
+		w.to = append(w.to, ',')
+	}
+	w.begun = true
+	w.to = append(strconv.AppendQuote(w.to, name), ':')
 }
 
 func (w *objectWriter) add(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		w.err = err
-		return
+		panic(err) // it is a string, a number or a list of strings
 	}
-	if w.b.Len() > 0 {
-		w.b.WriteByte(',')
-	}
-	w.b.WriteString(strconv.Quote(name))
-	w.b.WriteByte(':')
-	w.b.Write(data)
-}
-
-func (w *objectWriter) bytes() []byte {
-	return []byte("{" + w.b.String() + "}")
+	w.key(name)
+	w.to = append(w.to, data...)
 }

@@ -3,6 +3,7 @@ package connector
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 
@@ -82,7 +85,7 @@ func TestTheSchemasHaveTheLimitsOfPilot(t *testing.T) { // MCP-32
 		{readTerminal, "max_chars", pilot.MaxChars},
 		{readTerminal, "max_lines", pilot.MaxLines},
 	} {
-		p, ok := c.tool.in.property(c.parameter)
+		p, ok := c.tool.in().property(c.parameter)
 		if !ok || p.schema.max == nil || *p.schema.max != c.want {
 			t.Errorf("%s: %s: got %+v, want at most %d", c.tool.name, c.parameter, p.schema, c.want)
 		}
@@ -122,7 +125,7 @@ func TestEveryToolSaysWhatItDoesToTheWorld(t *testing.T) { // MCP-31
 
 func TestSchemasAreOfThePlainKindThatEveryClientTakes(t *testing.T) { // MCP-32
 	for _, tool := range table {
-		for _, s := range []*schema{tool.in, tool.out} {
+		for _, s := range []*schema{tool.in(), tool.out()} {
 			if s.kind != "object" {
 				t.Errorf("%s: a schema of kind %s", tool.name, s.kind)
 			}
@@ -140,12 +143,12 @@ func TestSchemasAreOfThePlainKindThatEveryClientTakes(t *testing.T) { // MCP-32
 				}
 			}
 		}
-		for _, p := range tool.in.properties {
+		for _, p := range tool.in().properties {
 			if p.schema.about == "" {
 				t.Errorf("%s: parameter %s is not described", tool.name, p.name)
 			}
 		}
-		if !strings.HasSuffix(string(tool.in.raw()), `"additionalProperties":false}`) {
+		if !strings.HasSuffix(string(tool.in().raw()), `"additionalProperties":false}`) {
 			t.Errorf("%s: takes parameters that it does not know", tool.name)
 		}
 	}
@@ -218,6 +221,38 @@ func TestReadOnlyServersListOnlyToolsThatChangeNothing(t *testing.T) { // MCP-34
 	}
 }
 
+func TestAllToolsAreListedOnOnePage(t *testing.T) { // MCP-46
+	s, _ := newServer(t, Options{})
+	c := dial(t, s, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil || list.NextCursor != "" {
+		t.Fatalf("got a page before %q, %v", list.NextCursor, err)
+	}
+	for i, tool := range list.Tools {
+		if tool.Name != table[i].name {
+			t.Errorf("tool %d is %s, in the table %s", i, tool.Name, table[i].name)
+		}
+	}
+	if len(list.Tools) != len(table) {
+		t.Errorf("%d tools, the table has %d", len(list.Tools), len(table))
+	}
+	refused := func(what string, err error) {
+		if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != jsonrpc.CodeInvalidParams {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	_, err = c.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "more"})
+	refused("a cursor", err)
+	_, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: strings.Repeat("n", 10000)})
+	refused("an unknown tool", err)
+	if len(err.Error()) > 200 {
+		t.Errorf("the refusal of a long name has %d bytes", len(err.Error()))
+	}
+	readOnly, _ := newServer(t, Options{ReadOnly: true})
+	_, err = dial(t, readOnly, nil).CallTool(t.Context(), &mcp.CallToolParams{Name: "run_command"})
+	refused("a tool that is not listed", err)
+}
+
 func TestToolsetsChooseTools(t *testing.T) { // MCP-34
 	s, _ := newServer(t, Options{Toolsets: []string{"input", "layout"}})
 	if diff := cmp.Diff([]string{
@@ -239,7 +274,7 @@ func TestTheFirst512CharactersOfTheInstructionsStandAlone(t *testing.T) { // MCP
 	}
 	for _, word := range regexp.MustCompile(`\b[a-z]+_[a-z_]+\b`).FindAllString(instructions, -1) {
 		known := slices.ContainsFunc(table, func(t tool) bool {
-			return t.name == word || strings.Contains(string(t.in.raw()), `"`+word+`"`) || strings.Contains(string(t.out.raw()), `"`+word+`"`)
+			return t.name == word || strings.Contains(string(t.in().raw()), `"`+word+`"`) || strings.Contains(string(t.out().raw()), `"`+word+`"`)
 		})
 		if !known && !slices.Contains([]string{"ctrl_c", "session_ids", "session_not_ready", "how_to_get"}, word) {
 			t.Errorf("the instructions speak of %s, which is no tool, parameter or result", word)
@@ -248,7 +283,7 @@ func TestTheFirst512CharactersOfTheInstructionsStandAlone(t *testing.T) { // MCP
 }
 
 func TestSendKeysTakesExactlyTheKeysThatTheEngineKnows(t *testing.T) { // MCP-36
-	p, _ := sendKeys.in.property("keys")
+	p, _ := sendKeys.in().property("keys")
 	for _, name := range pilot.KeyNames() {
 		name = strings.ReplaceAll(name, "<char>", "é")
 		if !p.schema.items.matches().MatchString(name) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -32,7 +33,7 @@ type head struct {
 // tool is a row of the table.
 type tool struct {
 	head
-	in, out *schema
+	in, out func() *schema // made when they are first asked for
 	run     func(ctx context.Context, c call, args json.RawMessage) (result, error)
 }
 
@@ -46,11 +47,11 @@ type result struct {
 // define makes a row from a tool's types: In is its parameters, Out its
 // structured result. say puts a result into words.
 func define[In, Out any](h head, run func(context.Context, call, In) (Out, error), say func(Out) (line, text string)) tool {
-	in := inputSchema(reflect.TypeFor[In]())
-	t := tool{head: h, in: in, out: outputSchema(reflect.TypeFor[Out]())}
+	in := sync.OnceValue(func() *schema { return inputSchema(reflect.TypeFor[In]()) })
+	t := tool{head: h, in: in, out: sync.OnceValue(func() *schema { return outputSchema(reflect.TypeFor[Out]()) })}
 	t.run = func(ctx context.Context, c call, args json.RawMessage) (result, error) {
 		var parsed In
-		if err := in.decode(h.name, args, &parsed); err != nil {
+		if err := in().decode(h.name, args, &parsed); err != nil {
 			return result{}, err
 		}
 		out, err := run(ctx, c, parsed)
@@ -72,27 +73,36 @@ func define[In, Out any](h head, run func(context.Context, call, In) (Out, error
 // that of another tool, in place of spelling it out again: the list of tools is
 // read by every model before its first word. A dot leads into a part.
 func (t tool) as(part, other string) tool {
-	same := t.out
-	for name := range strings.SplitSeq(part, ".") {
-		if same.kind == "array" {
-			same = same.items
-		}
-		p, ok := same.property(name)
-		if !ok {
-			panic(t.name + " has no result " + part)
-		}
-		same = p.schema
-	}
-	if same.kind == "array" {
-		same = same.items
-	}
-	*same = schema{kind: "object", about: "as in " + other}
+	whole := t.out
+	t.out = sync.OnceValue(func() *schema {
+		s := whole()
+		*s.part(t.name, part) = schema{kind: "object", about: "as in " + other}
+		return s
+	})
 	return t
+}
+
+// part returns what a part of a tool's result, or each item of a list, looks like.
+func (s *schema) part(tool, path string) *schema {
+	for name := range strings.SplitSeq(path, ".") {
+		if s.kind == "array" {
+			s = s.items
+		}
+		p, ok := s.property(name)
+		if !ok {
+			panic(tool + " has no result " + path)
+		}
+		s = p.schema
+	}
+	if s.kind == "array" {
+		s = s.items
+	}
+	return s
 }
 
 // like says that all of a tool's result looks like that of another tool.
 func (t tool) like(other tool) tool {
-	t.out = &schema{kind: "object", about: "as that of " + other.name, result: true}
+	t.out = func() *schema { return &schema{kind: "object", about: "as that of " + other.name, result: true} }
 	return t
 }
 
@@ -101,7 +111,7 @@ func (t tool) like(other tool) tool {
 func (t tool) definition() *mcp.Tool {
 	return &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.about,
-		InputSchema: t.in, OutputSchema: t.out,
+		InputSchema: t.in().raw(), OutputSchema: t.out().raw(),
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint:    t.access == reads,
 			DestructiveHint: &t.destroys,
@@ -135,7 +145,7 @@ func (s *Server) Tools() []ToolInfo {
 		infos = append(infos, ToolInfo{
 			Name: t.name, Title: t.title, Description: t.about, Toolset: string(t.set),
 			ReadOnly: t.access == reads, Destructive: t.destroys, Idempotent: t.repeatable(), OpenWorld: t.reaches,
-			InputSchema: t.in.raw(), OutputSchema: t.out.raw(),
+			InputSchema: t.in().raw(), OutputSchema: t.out().raw(),
 		})
 	}
 	return infos

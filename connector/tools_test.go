@@ -231,7 +231,7 @@ func TestStructuredResultsAreWholeAndAsTheSchemaSays(t *testing.T) { // MCP-40, 
 			t.Errorf("%s: %s", tool.name, textOf(res))
 			continue
 		}
-		for _, problem := range conforms(tool.out, res.StructuredContent, tool.name) {
+		for _, problem := range conforms(tool.out(), res.StructuredContent, tool.name) {
 			t.Error(problem)
 		}
 	}
