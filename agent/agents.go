@@ -21,6 +21,7 @@ type Pilot interface {
 	Run(ctx context.Context, r pilot.RunRequest) (pilot.RunResult, error)
 	SeeOne(ctx context.Context, op string, id terminal.ID) (pilot.Seen, error)
 	Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error)
+	MayTouch(id terminal.ID) bool
 	MayChange(op string) error
 	MayOpen(op string) error
 }

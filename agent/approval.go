@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -29,6 +30,9 @@ type ApprovalChoice struct {
 	Means  string `json:"means"`
 }
 
+// drawing is how long an agent may take to show what it has told that it asks.
+const drawing = 2 * time.Second
+
 // Ask reads what an agent asks. It types nothing.
 func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 	l, err := a.find(ctx, "approval", sessionID)
@@ -45,6 +49,9 @@ func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 		return Approval{}, err
 	}
 	s, err := a.tale(ctx, l)
+	if err == nil && now.dialog == nil && s.asks() {
+		now, _, err = h.await(ctx, drawing, 0, func(l look) bool { return l.dialog != nil })
+	}
 	if err != nil {
 		return Approval{}, err
 	}

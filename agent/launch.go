@@ -107,6 +107,7 @@ func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, er
 	if err := a.save(l); err != nil {
 		return LaunchReceipt{}, err
 	}
+	a.announce()
 	a.log.Info("agent launched", "launch", l.ID, "provider", l.Provider, "session", l.Session)
 	state, reason, err := a.awaitReady(ctx, l)
 	if err != nil {

@@ -132,16 +132,27 @@ type waiter struct {
 	s       *story
 }
 
-// wait reads the journal to its end and sleeps on it, on the agent's process, on
-// the vendor's records and, where those do not tell all, on the screen.
-func (w *waiter) wait(ctx context.Context) (Waited, error) {
+// wait sleeps until what is waited for is over, or ctx ends.
+func (w *waiter) wait(ctx context.Context) (now Waited, err error) {
+	err = w.follow(ctx, func() bool {
+		now = w.verdict()
+		return !now.Over()
+	})
+	return now, err
+}
+
+// follow reads the journal to its end and sleeps on it, on the agent's process, on
+// the vendor's records and, where those do not tell all, on the screen. goOn is
+// called once the story is read and whenever it may have changed, until it
+// returns false or ctx ends.
+func (w *waiter) follow(ctx context.Context, goOn func() bool) error {
 	var err error
 	if w.s, err = w.a.tale(context.WithoutCancel(ctx), w.launch); err != nil {
-		return Waited{}, err
+		return err
 	}
 	w.a.observe(context.WithoutCancel(ctx), w.s)
-	if now := w.verdict(); now.Over() || ctx.Err() != nil {
-		return now, nil
+	if !goOn() || ctx.Err() != nil {
+		return nil
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var sources sync.WaitGroup
@@ -149,10 +160,10 @@ func (w *waiter) wait(ctx context.Context) (Waited, error) {
 	defer cancel()
 	j, err := openEvents(w.a.folder(w.launch.ID))
 	if err != nil {
-		return Waited{}, err
+		return err
 	}
 	defer j.Close()
-	from, pid, start := w.s.last, w.s.pid, w.s.start // the story goes on while these are used
+	from := w.s.last // the story goes on while it is used
 	records := make(chan journal.Record)
 	sources.Go(func() {
 		defer close(records)
@@ -168,23 +179,35 @@ func (w *waiter) wait(ctx context.Context) (Waited, error) {
 		}
 	})
 	ended := make(chan struct{})
-	sources.Go(func() {
-		if pid != 0 && w.a.machine.AwaitEnd(inner, pid, start) == nil {
-			pause(inner, lastWords)
-			close(ended)
+	watching := false
+	watchProcess := func() { // as soon as it is known which one
+		if watching || w.s.pid == 0 {
+			return
 		}
+		watching = true
+		pid, start := w.s.pid, w.s.start
+		sources.Go(func() {
+			if w.a.machine.AwaitEnd(inner, pid, start) == nil {
+				pause(inner, lastWords)
+				close(ended)
+			}
+		})
+	}
+	w.sleep(inner, records, ended, func() bool {
+		watchProcess()
+		return goOn()
 	})
-	redrawn, stop := w.screen(inner)
-	defer stop()
-	return w.sleep(ctx, records, ended, redrawn)
+	return nil
 }
 
 // sleep wakes by whatever may bring news, and looks.
-func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended, redrawn <-chan struct{}) (Waited, error) {
+func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended <-chan struct{}, goOn func() bool) {
 	v := vendorOf(w.launch.Provider)
 	var watched string
 	var folder *changes.Folder
+	redrawn, stop := w.screen(ctx)
 	defer func() {
+		stop()
 		if folder != nil {
 			folder.Close()
 		}
@@ -204,28 +227,36 @@ func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended
 			}
 		}
 		w.a.catchUp(context.WithoutCancel(ctx), w.s)
-		if now := w.verdict(); now.Over() {
-			return now, nil
+		if !goOn() {
+			return
 		}
 		timer := time.NewTimer(w.nextLook(folder != nil || v.watched == nil))
 		select {
 		case r, ok := <-records:
 			if !ok {
 				timer.Stop()
-				return w.verdict(), nil
+				return
 			}
 			w.s.read(r)
 		case <-changed:
-		case <-redrawn:
+		case _, ok := <-redrawn:
+			if !ok { // its session ended, or its terminal cannot be reached
+				stop()
+				redrawn, stop = nil, func() {}
+				break
+			}
 			w.lookForQuestions(ctx)
 			w.a.observe(context.WithoutCancel(ctx), w.s)
 		case <-ended:
 			ended = nil
 			w.a.observe(context.WithoutCancel(ctx), w.s)
 		case <-timer.C:
+			if redrawn == nil { // the terminal may be back
+				redrawn, stop = w.screen(ctx)
+			}
 		case <-ctx.Done():
 			timer.Stop()
-			return w.verdict(), nil
+			return
 		}
 		timer.Stop()
 	}

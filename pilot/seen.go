@@ -72,6 +72,9 @@ func (p *Pilot) Listed(ctx context.Context, on terminal.Backend) (ids map[termin
 	return ids, true, nil
 }
 
+// MayTouch reports whether this server shows a session to its clients, be it there or not.
+func (p *Pilot) MayTouch(id terminal.ID) bool { return p.mayTouch(id) }
+
 // MayChange refuses with NotAllowed when this server only reads.
 func (p *Pilot) MayChange(op string) error { return p.refuseWhenReadOnly(op, "") }
 
