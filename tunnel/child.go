@@ -72,9 +72,9 @@ func network(getenv func(string) string) []string {
 // noCodex is what tunnel-client starts in place of Codex's app server, which it
 // otherwise looks for at every start: through the user's login zsh, with its
 // whole environment, the key in it, and, where there is no codex, hundreds of
-// times a second for 20 s (seen with 0.0.13-dev). This one waits without an
-// environment until tunnel-client has given up.
-const noCodex = "-i /bin/sleep 30"
+// times a second for 20 s (seen with 0.0.13-dev). This one has no environment,
+// says nothing, and ends when tunnel-client does, which holds its input.
+const noCodex = "-i tail -n 0"
 
 // environment is the child's.
 func environment(f files, key Secret, getenv func(string) string) []string {
