@@ -79,10 +79,13 @@ type Machine struct {
 // or any mark when nonce is "".
 func NewMachine(nonce string) *Machine { return &Machine{nonce: []byte(nonce)} }
 
+// Guarded reports whether only marks with a nonce are believed.
+func (m *Machine) Guarded() bool { return len(m.nonce) > 0 }
+
 // Believes reports whether Feed would take the mark as the shell's own. An
 // owner may ask before it makes a position for the mark.
 func (m *Machine) Believes(mark Mark) bool {
-	return len(m.nonce) == 0 || subtle.ConstantTimeCompare([]byte(mark.Nonce), m.nonce) == 1
+	return !m.Guarded() || subtle.ConstantTimeCompare([]byte(mark.Nonce), m.nonce) == 1
 }
 
 // Seen reports whether any prompt mark was believed so far.
@@ -245,7 +248,7 @@ func (m *Machine) promptEnd(mark Mark, at uint64) []Change {
 // outputStart: the shell accepted a command.
 func (m *Machine) outputStart(mark Mark, at uint64) []Change {
 	m.seen = true
-	blank := mark.Blank && len(m.nonce) == 0
+	blank := mark.Blank && !m.Guarded()
 	if p := m.pending; p != nil && !foreign(mark, p) && !blank {
 		m.show(p) // an integration that marks no prompt ends, such as fish's own
 	}

@@ -12,7 +12,7 @@ import (
 // was seen yet: its running command or the line that goes on, and how the command before ended. It reports
 // whether the mark is believed and tells that. A prompt that is edited shows when its Standing mark comes.
 func (m *Machine) Resume(mark Mark) bool {
-	if mark.Kind != CurrentDir || mark.AID == "" || len(m.nonce) == 0 || !m.Believes(mark) || m.seen {
+	if mark.Kind != CurrentDir || mark.AID == "" || !m.Guarded() || !m.Believes(mark) || m.seen {
 		return false
 	}
 	m.seen = true

@@ -10,34 +10,34 @@ import (
 
 // cutFiller notes how much before the place of an end mark is zsh's, not the
 // command's.
-func (t *Tracker) cutFiller(mark shellint.Mark) {
+func (s *Places) cutFiller(mark shellint.Mark) {
 	if !mark.HasEOL {
 		return
 	}
-	n := t.filler(mark.EOL)
+	n := s.filler(mark.EOL)
 	if n == 0 && mark.Hooked {
-		n = t.hookedFiller(mark.EOL)
+		n = s.hookedFiller(mark.EOL)
 	}
 	if n > 0 {
-		t.cuts[t.next] = n
+		s.cuts[s.next] = n
 	}
 }
 
 // outputEnd is the place of an end mark, less the filler that zsh printed there.
-func (t *Tracker) outputEnd(handle uint64) (terminal.Point, bool) {
-	at, ok := t.locate(handle)
+func (s *Places) outputEnd(handle uint64) (terminal.Point, bool) {
+	at, ok := s.locate(handle)
 	if !ok {
 		return at.Point, false
 	}
 	// The filler may have been wrapped anew since, so it is followed row by row.
-	for left := t.cuts[handle]; left > 0; {
+	for left := s.cuts[handle]; left > 0; {
 		if left <= at.Column {
 			at.Column -= left
 			break
 		}
 		left -= at.Column
-		above := t.term.Rows(at.Row-1, 1)
-		if at.Row <= t.term.Dropped() || len(above) == 0 {
+		above := s.term.Rows(at.Row-1, 1)
+		if at.Row <= s.term.Dropped() || len(above) == 0 {
 			break
 		}
 		at.Point = terminal.Point{Row: at.Row - 1, Column: len(above[0].Cells)}
@@ -51,13 +51,13 @@ func (t *Tracker) outputEnd(handle uint64) (terminal.Point, bool) {
 // as the text is wide, CR. So when output ended in column k of the row above,
 // the text begins there and exactly the first k cells of this row were
 // written; and when a whole row was written here, nothing is above.
-func (t *Tracker) filler(eol string) int {
-	cursor := t.cursor()
-	if cursor.Column != 0 || cursor.Row <= t.term.Dropped() {
+func (s *Places) filler(eol string) int {
+	cursor := s.cursor()
+	if cursor.Column != 0 || cursor.Row <= s.term.Dropped() {
 		return 0
 	}
-	rows := t.term.Rows(cursor.Row-1, 2)
-	columns, _ := t.term.Size()
+	rows := s.term.Rows(cursor.Row-1, 2)
+	columns, _ := s.term.Size()
 	if len(rows) != 2 || !rows[0].Wrapped || !blank(rows[1].Cells) {
 		return 0
 	}
@@ -85,15 +85,15 @@ const maxHooked = 16
 // what a function named precmd printed behind it, on top of the blanks that the
 // filler left in its last row. When that row is covered it is 0: rather too
 // much output than too little.
-func (t *Tracker) hookedFiller(eol string) int {
+func (s *Places) hookedFiller(eol string) int {
 	if eol == "" {
 		return 0
 	}
-	cursor := t.cursor()
-	columns, _ := t.term.Size()
-	start, _ := t.locate(t.machine.Last().OutputStart)
-	first := max(cursor.Row-maxHooked, start.Row, t.term.Dropped())
-	rows := t.term.Rows(first, int(cursor.Row-first)+1)
+	cursor := s.cursor()
+	columns, _ := s.term.Size()
+	start, _ := s.locate(s.machine.Last().OutputStart)
+	first := max(cursor.Row-maxHooked, start.Row, s.term.Dropped())
+	rows := s.term.Rows(first, int(cursor.Row-first)+1)
 	printed := eol + strings.Repeat(" ", columns)
 	cut := cursor.Column
 	for i := len(rows) - 1; i >= 0; i-- {

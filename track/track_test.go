@@ -84,6 +84,29 @@ func TestACommandHasItsPlace(t *testing.T) { // MARK-10
 	}
 }
 
+func TestWhatAsksForFurtherLinesIsNoPartOfACommand(t *testing.T) { // MARK-28
+	s := newScreen("")
+	more := "\x1b]133;A;k=s\amore> \x1b]133;B;k=s\a"
+	s.draw("<A>$ <B>echo 'one\r\n" + more + "two\r\n" + more + "three'")
+	if p := s.Last(false); p.State != terminal.Continuation {
+		t.Errorf("got %+v", p)
+	}
+	s.draw("\r\n<C>one\r\ntwo\r\nthree\r\n<D0>")
+	if got, want := s.Last(false).Command, "echo 'one\ntwo\nthree'"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for name, renumber := range map[string]func(){
+		"its width": func() { s.Resize(16, 6) }, "a scrollback that is erased": func() { s.draw("\x1b[3J") },
+	} {
+		s.draw(strings.Repeat("line\r\n", 6) + "<A>$ <B>echo 'one\r\n" + more + "two'")
+		renumber()
+		s.draw("\r\n<C><D0>") // the places are known by the numbers of rows
+		if got, want := s.Last(false).Command, "echo 'one\nmore> two'"; got != want {
+			t.Errorf("after a change of %s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestOnlyTheSecretCounts(t *testing.T) { // MARK-6
 	s := newScreen("s3cret")
 	s.draw("<A>$ <B>\x1b]133;A;n=wrong\a")

@@ -1,0 +1,94 @@
+package track
+
+import (
+	"strings"
+
+	"termpilot/shellint"
+	"termpilot/terminal"
+	"termpilot/vt"
+)
+
+// mostText is how many rows of a command line are looked at.
+const mostText = 2000
+
+// Line is the text from a prompt's end to the cursor: wrapped rows joined, others
+// on lines of their own, without the prompts for further lines. What is more
+// than 2,000 rows down is left out.
+func (s *Places) Line(p shellint.Prompt) string {
+	from, ok := s.locate(p.CommandStart)
+	to, spans := s.cursor(), s.Further(p)
+	if !ok || (terminal.Span{Start: from.Point, End: to}).Empty() {
+		return ""
+	}
+	var b strings.Builder
+	for i, r := range s.term.Rows(from.Row, int(min(to.Row-from.Row+1, mostText))) {
+		cells, row := r.Cells, from.Row+int64(i)
+		if row == to.Row {
+			cells = cells[:min(to.Column, len(cells))]
+		}
+		if cells = without(cells, row, spans); i == 0 {
+			cells = cells[min(from.Column, len(cells)):]
+		}
+		b.WriteString(textOf(cells))
+		if !r.Wrapped && row != to.Row {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// rightOfCursor is the text from the cursor to the end of its line.
+func (s *Places) rightOfCursor() string {
+	at := s.cursor()
+	var b strings.Builder
+	for i, r := range s.term.Rows(at.Row, 8) {
+		cells := r.Cells
+		if i == 0 {
+			cells = cells[min(at.Column, len(cells)):]
+		}
+		b.WriteString(textOf(cells))
+		if !r.Wrapped {
+			break
+		}
+	}
+	return b.String()
+}
+
+// textEnd is the end of the text in the row above at, when at begins a row.
+func (s *Places) textEnd(at terminal.Point) terminal.Point {
+	if at.Column != 0 || at.Row <= s.term.Dropped() {
+		return at
+	}
+	rows := s.term.Rows(at.Row-1, 1)
+	if len(rows) != 1 {
+		return at
+	}
+	n := len(rows[0].Cells)
+	for n > 0 && blank(rows[0].Cells[n-1:n]) {
+		n--
+	}
+	return terminal.Point{Row: at.Row - 1, Column: n}
+}
+
+// textOf is the text of cells; one that was never written is a blank.
+func textOf(cells []vt.Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch {
+		case c.Text != "":
+			b.WriteString(c.Text)
+		case c.Width != 0:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func blank(cells []vt.Cell) bool {
+	for _, c := range cells {
+		if c.Text != "" && c.Text != " " {
+			return false
+		}
+	}
+	return true
+}
