@@ -5,6 +5,7 @@ import (
 	"unicode/utf16"
 
 	"termpilot/iterm/api"
+	"termpilot/terminal"
 	"termpilot/vt"
 )
 
@@ -40,7 +41,7 @@ func (s *session) window(r *api.LineRange) (*api.WindowedCoordRange, bool) {
 	end := dropped + int64(s.term.History()+height)
 	whole := func(first int64) *api.WindowedCoordRange {
 		return &api.WindowedCoordRange{
-			CoordRange: coordRange(point{row: first}, point{row: end}),
+			CoordRange: coordRange(terminal.Span{Start: terminal.Point{Row: first}, End: terminal.Point{Row: end}}),
 			Columns:    &api.Range{Location: ptr(int64(0)), Length: ptr(int64(0))},
 		}
 	}

@@ -72,7 +72,7 @@ func (s *session) doubt() int {
 	switch {
 	case s.marks.machine.Last().State == terminal.Running:
 		return builtinTries
-	case s.marks.nonce:
+	case s.marks.machine.Guarded():
 		return hookTries
 	}
 	return withheldTries + 1 // never: nothing tells when a command of such a shell ends

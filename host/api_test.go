@@ -15,6 +15,7 @@ import (
 
 	"termpilot/iterm/api"
 	"termpilot/process"
+	"termpilot/terminal"
 )
 
 const goodUpgrade = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
@@ -48,7 +49,7 @@ func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
 	for _, m := range []*api.ClientOriginatedMessage{
 		{Submessage: &api.ClientOriginatedMessage_ListSessionsRequest{ListSessionsRequest: &api.ListSessionsRequest{}}},
 		{Submessage: &api.ClientOriginatedMessage_GetBufferRequest{GetBufferRequest: &api.GetBufferRequest{Session: ptr("active"), LineRange: &api.LineRange{
-			WindowedCoordRange: &api.WindowedCoordRange{CoordRange: coordRange(point{row: 0, column: 3}, point{row: 9, column: 2}), Columns: &api.Range{Location: ptr(int64(2)), Length: ptr(int64(9))}},
+			WindowedCoordRange: &api.WindowedCoordRange{CoordRange: coordRange(terminal.Span{Start: terminal.Point{Row: 0, Column: 3}, End: terminal.Point{Row: 9, Column: 2}}), Columns: &api.Range{Location: ptr(int64(2)), Length: ptr(int64(9))}},
 		}}}},
 		{Submessage: &api.ClientOriginatedMessage_VariableRequest{VariableRequest: &api.VariableRequest{Scope: &api.VariableRequest_SessionId{SessionId: "active"}, Get: []string{"*", "tab.window.currentTab.currentSession.path"}}}},
 		{Submessage: &api.ClientOriginatedMessage_InjectRequest{InjectRequest: &api.InjectRequest{SessionId: []string{"all"}, Data: []byte("\x1b]133;A\x07x\x1b[2J")}}},

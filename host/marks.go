@@ -10,37 +10,18 @@ import (
 	"termpilot/iterm/api"
 	"termpilot/shellint"
 	"termpilot/terminal"
-	"termpilot/vt"
+	"termpilot/track"
 )
 
 // marks is what a session knows of its shell's prompts. The session's lock
-// guards it. Positions are handles that stand for pins of the emulator.
+// guards it.
 type marks struct {
 	machine *shellint.Machine
-	nonce   bool // only marks with the session's nonce count
-	pins    map[uint64]vt.Pin
-	first   map[uint64]point // where each pin was when it was made, or moved to when its row was erased
-	next    uint64
-	history int            // length of the scrollback when it was last looked at
-	cuts    map[uint64]int // by handle of an output's end: cells of zsh's filler before it
+	places  *track.Places
 	lost    bool
 	silent  time.Time // since when the shell has stood where a mark is due; zero when it does not
 
-	asking    *point // where a further prompt of a command began that is being printed
-	continued []continued
-
-	touched bool   // something was sent to the shell since the prompt was shown
-	right   string // what stood right of the command's start before the first touch
-	pasted  bool   // the line editor took bracketed pastes at a prompt
-
 	named, guid string // the prompt that was last named on the API, and how
-}
-
-func newMarks(nonce string) marks {
-	return marks{
-		machine: shellint.NewMachine(nonce), nonce: nonce != "",
-		pins: map[uint64]vt.Pin{}, first: map[uint64]point{}, cuts: map[uint64]int{},
-	}
 }
 
 // osc handles an operating system command at its exact place in the stream.
@@ -53,50 +34,16 @@ func (s *session) osc(command int, payload []byte) {
 	if !ok {
 		return
 	}
+	m := &s.marks
 	switch mark.Kind {
 	case shellint.UserVar:
 		s.userVariable(mark)
 		return
 	case shellint.PromptStart, shellint.PromptEnd, shellint.OutputStart, shellint.CommandEnd:
-	default:
-		if s.marks.machine.Believes(mark) {
-			s.marks.machine.Feed(mark, 0)
-		}
-		return
+		m.lost = m.lost && !m.machine.Believes(mark)
 	}
-	m := &s.marks
-	if !m.machine.Believes(mark) {
-		return
-	}
-	m.lost = false
-	s.followErasure()
-	if mark.Kind == shellint.OutputStart && !m.nonce {
-		last := m.machine.Last()
-		mark.Blank = strings.TrimSpace(s.commandText(last)) == ""
-	}
-	m.next++
-	m.pins[m.next], m.first[m.next] = s.term.Pin(), s.cursor()
-	if mark.Kind == shellint.CommandEnd {
-		s.term.Release() // a picture that the command did not finish shows no more than this
-	}
-	if mark.Kind == shellint.CommandEnd && mark.HasEOL {
-		n := s.filler(mark.EOL)
-		if n == 0 && mark.Hooked {
-			n = s.hookedFiller(mark.EOL)
-		}
-		if n > 0 {
-			m.cuts[m.next] = n
-		}
-	}
-	s.continuation(mark)
-	for _, change := range m.machine.Feed(mark, m.next) {
+	for _, change := range m.places.Mark(mark) {
 		s.promptChanged(change)
-	}
-	for _, handle := range m.machine.Released() {
-		s.term.Unpin(m.pins[handle])
-		delete(m.pins, handle)
-		delete(m.first, handle)
-		delete(m.cuts, handle)
 	}
 }
 
@@ -110,7 +57,6 @@ func (s *session) promptChanged(change shellint.Change) {
 	s.tellHeld()
 	switch change.Kind {
 	case terminal.PromptShown:
-		s.marks.touched, s.marks.right = false, ""
 		s.held = p.ID
 		if s.editorReads() {
 			s.tellHeld()
@@ -118,10 +64,6 @@ func (s *session) promptChanged(change shellint.Change) {
 			s.holding = time.AfterFunc(editorPatience, s.tellHeldLate)
 		}
 	case terminal.Started:
-		if p.Command == "" {
-			p.Command = strings.TrimRight(s.commandText(p), " \n")
-			s.marks.machine.SetCommand(p.ID, p.Command)
-		}
 		s.facts.setLastCommand(p.Command)
 		s.tellPrompt(api.PromptMonitorMode_COMMAND_START, p, func(n *api.PromptNotification) {
 			n.Event = &api.PromptNotification_CommandStart{
@@ -156,8 +98,8 @@ func (s *session) promptChanged(change shellint.Change) {
 // zsh prints the prompt before it asks for bracketed pastes, so that a client
 // that is told of the prompt at once would find a shell that does not take them. mu is held.
 func (s *session) editorReads() bool {
-	expects := s.marks.pasted || filepath.Base(s.profile.Shell) == "zsh" && s.shell
-	return !expects || s.term.Modes().BracketedPaste
+	late := s.shell && filepath.Base(s.profile.Shell) == "zsh"
+	return s.marks.places.Ready() && (!late || s.term.Modes().BracketedPaste)
 }
 
 // tellHeld tells of the prompt that was shown, if that is still to be done. mu is held.
@@ -218,48 +160,6 @@ func (s *session) promptBy(guid string) (shellint.Prompt, bool) {
 		}
 	}
 	return shellint.Prompt{}, false
-}
-
-// locate returns where a handle's place is now. A place whose row left the top
-// of the scrollback is told as a row that is not kept any more.
-func (s *session) locate(handle uint64) (point, bool) {
-	pin, ok := s.marks.pins[handle]
-	if !ok {
-		return point{}, false
-	}
-	if row, column, ok := s.term.Locate(pin); ok {
-		return point{row: row, column: column}, true
-	}
-	at := s.marks.first[handle]
-	switch s.term.Fate(pin) {
-	case vt.Scrolled:
-		return point{row: max(0, min(at.row, s.term.Dropped()-1))}, true
-	case vt.Erased:
-		return at, at.moved
-	}
-	return point{}, false
-}
-
-// followErasure finds the start of a running command's output anew when what
-// was drawn erased it: clear, or a program that paints from the top. What is
-// on the screen then came after. It is called before each mark is fed, and
-// after each chunk.
-func (s *session) followErasure() {
-	before := s.marks.history
-	s.marks.history = s.term.History()
-	if s.marks.history < before {
-		s.renumbered()
-	}
-	p := s.marks.machine.Last()
-	if p.State != terminal.Running || p.OutputStart == 0 || s.marks.first[p.OutputStart].moved ||
-		s.term.Fate(s.marks.pins[p.OutputStart]) != vt.Erased {
-		return
-	}
-	top := point{row: s.term.Dropped(), moved: true}
-	if s.marks.history >= before { // the scrollback of before is still there
-		top.row += int64(s.term.History())
-	}
-	s.marks.first[p.OutputStart] = top
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -2,11 +2,9 @@ package host
 
 import (
 	"path/filepath"
-	"strings"
 	"time"
 
 	"termpilot/process"
-	"termpilot/shellint"
 	"termpilot/terminal"
 )
 
@@ -50,16 +48,18 @@ type promptFacts struct {
 // promptFacts looks at the last prompt. mu is held.
 func (s *session) promptFacts() promptFacts {
 	p := s.marks.machine.Last()
-	f := promptFacts{id: p.ID, state: p.State, touched: s.marks.touched, paste: s.term.Modes().BracketedPaste, cwd: p.Cwd}
+	f := promptFacts{id: p.ID, state: p.State, touched: s.marks.places.Touched(), paste: s.term.Modes().BracketedPaste, cwd: p.Cwd}
 	switch {
 	case p.ID == "":
 	case p.State == terminal.Editing:
-		f.typed = s.typed(p.CommandStart)
+		f.typed = s.marks.places.Typed(p, f.touched && s.unread())
 	case p.State == terminal.Continuation:
 		f.typed = terminal.Yes
 	default:
 		f.typed = terminal.No
-		f.silent = p.State == terminal.Finished && s.silent(p)
+		if p.State == terminal.Finished {
+			_, f.silent, _ = s.marks.places.Output(p)
+		}
 	}
 	return f
 }
@@ -78,58 +78,10 @@ func (s *session) promptView() promptView {
 	return v
 }
 
-// silent reports whether a finished command is known to have printed nothing:
-// its output is an empty range. mu is held.
-func (s *session) silent(p shellint.Prompt) bool {
-	start, ok := s.locate(p.OutputStart)
-	end, told := s.outputEnd(p)
-	return ok && told && !start.moved && end == start
-}
-
-// typed reports whether the command line that begins at a handle's place holds
-// anything: the cursor has left its start, or what was sent has not been
-// answered yet, or something new stands right of the cursor. Unknown when the
-// start is gone, or a change right of the cursor might be the shell's own (a
-// clock in a right prompt).
-func (s *session) typed(start uint64) terminal.Known {
-	at, ok := s.locate(start)
-	if !ok {
-		return terminal.Unknown
-	}
-	if s.cursor() != at {
-		return terminal.Yes
-	}
-	if !s.marks.touched {
-		return terminal.No
-	}
+// unread reports whether what was sent may not have been answered yet. mu is held.
+func (s *session) unread() bool {
 	idle, last := s.input.idle()
-	if !idle || last.After(s.lastOutput) && time.Since(last) < settled {
-		return terminal.Yes
-	}
-	switch right := s.rightOfCursor(); {
-	case right == s.marks.right, strings.TrimSpace(right) == "":
-		return terminal.No
-	case strings.TrimSpace(s.marks.right) == "":
-		return terminal.Yes
-	}
-	return terminal.Unknown
-}
-
-// rightOfCursor is the text from the cursor to the end of its line. mu is held.
-func (s *session) rightOfCursor() string {
-	at := s.cursor()
-	var b strings.Builder
-	for i, r := range s.term.Rows(at.row, 8) {
-		cells := r.Cells
-		if i == 0 {
-			cells = cells[min(at.column, len(cells)):]
-		}
-		b.WriteString(textOf(cells))
-		if !r.Wrapped {
-			break
-		}
-	}
-	return b.String()
+	return !idle || last.After(s.lastOutput) && time.Since(last) < settled
 }
 
 // marksState is the session variable termpilot.marks. mu is held.
@@ -138,11 +90,11 @@ func (s *session) marksState() string {
 	switch {
 	case m.lost:
 		return "lost"
-	case m.machine.Seen() && m.nonce && m.machine.Last().ID != "":
+	case m.machine.Seen() && m.machine.Guarded() && m.machine.Last().ID != "":
 		return "nonce"
-	case m.machine.Seen() && !m.nonce:
+	case m.machine.Seen() && !m.machine.Guarded():
 		return "plain"
-	case m.nonce:
+	case m.machine.Guarded():
 		return "starting"
 	}
 	return "none"
@@ -159,7 +111,6 @@ func (s *session) checkMarks() {
 	if s.over || m.lost {
 		return
 	}
-	m.pasted = m.pasted || m.machine.Last().State == terminal.Editing && s.term.Modes().BracketedPaste
 	switch {
 	case !s.markDue():
 		m.silent = time.Time{}
@@ -177,7 +128,7 @@ func (s *session) markDue() bool {
 	last, patience := s.marks.machine.Last(), quiet
 	switch {
 	case last.State == terminal.Running:
-	case last.ID == "" && s.marks.nonce: // a start-up file that runs another shell instead
+	case last.ID == "" && s.marks.machine.Guarded(): // a start-up file that runs another shell instead
 		patience = quietStart
 	default:
 		return false
@@ -200,7 +151,7 @@ func (s *session) atLineEditor() bool {
 	if err != nil || f.echo || f.canonical {
 		return false
 	}
-	return !s.marks.pasted || s.term.Modes().BracketedPaste
+	return s.marks.places.Ready()
 }
 
 // replaced reports whether the session's process runs another program than the

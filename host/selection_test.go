@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/terminal"
 )
 
 func sub(x1 int, y1 int64, x2 int, y2 int64) *api.SubSelection {
 	return &api.SubSelection{
-		WindowedCoordRange: &api.WindowedCoordRange{CoordRange: coordRange(point{row: y1, column: x1}, point{row: y2, column: x2})},
+		WindowedCoordRange: &api.WindowedCoordRange{CoordRange: coordRange(terminal.Span{Start: terminal.Point{Row: y1, Column: x1}, End: terminal.Point{Row: y2, Column: x2}})},
 		SelectionMode:      api.SelectionMode_CHARACTER.Enum(),
 	}
 }

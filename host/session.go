@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"termpilot/iterm/api"
+	"termpilot/shellint"
+	"termpilot/track"
 	"termpilot/vt"
 )
 
@@ -186,7 +188,7 @@ func (s *session) drawNow(output []byte) {
 	defer s.survive()
 	s.lastOutput = time.Now()
 	_, _ = s.term.Write(output)
-	s.followErasure()
+	s.followText()
 	s.reply(s.term.Replies())
 	for v := range s.viewers {
 		v.show(output)
@@ -237,7 +239,16 @@ func (s *session) newTerminal(columns, rows int) {
 		Columns: columns, Rows: rows, Scrollback: s.scrollback, Version: s.host.options.Version,
 		OSC: s.osc, Bell: s.bell,
 	})
-	s.marks = newMarks(s.nonce)
+	machine := shellint.NewMachine(s.nonce)
+	s.marks = marks{machine: machine, places: track.NewPlaces(s.term, machine)}
+}
+
+// followText brings places up to date after a change, and forgets the selection,
+// which is known by the numbers of its rows, when they have changed. mu is held.
+func (s *session) followText() {
+	if s.marks.places.Drawn() {
+		s.selected = nil
+	}
 }
 
 // drawn brings what lists show up to date after a change. mu is held.
@@ -255,7 +266,6 @@ func (s *session) drawn() {
 		s.release = nil
 	}
 	if s.held != "" && m.BracketedPaste {
-		s.marks.pasted = true
 		s.tellHeld()
 	}
 	s.tellScreen()
@@ -305,18 +315,9 @@ func (s *session) send(text []byte) bool {
 	// The touch is noted before the text can reach the shell, so that no prompt
 	// that text changed is ever reported as untouched.
 	s.mu.Lock()
-	s.touch()
+	s.marks.places.Touch()
 	s.mu.Unlock()
 	return s.input.put(text)
-}
-
-// touch notes that something is typed at the present prompt. mu is held.
-func (s *session) touch() {
-	if s.marks.touched {
-		return
-	}
-	s.marks.touched = true
-	s.marks.right = s.rightOfCursor()
 }
 
 // inject draws bytes as if the program had printed them. Marks in them count
@@ -342,10 +343,8 @@ func (s *session) resize(to Size) error {
 	if err := s.device.resize(to.Columns, to.Rows); err != nil {
 		return err
 	}
-	if c, _ := s.term.Size(); c != to.Columns {
-		s.renumbered()
-	}
 	s.term.Resize(to.Columns, to.Rows)
+	s.followText()
 	s.facts.mu.Lock()
 	s.facts.columns, s.facts.rows = to.Columns, to.Rows
 	s.facts.mu.Unlock()

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
-	"termpilot/vt"
 )
 
 var shells = []string{"bash", "zsh", "fish"}
@@ -143,40 +142,6 @@ func TestNothingIsLostWhenPrecmdCoversTheFiller(t *testing.T) { // HOST-37
 				}
 				if !strings.HasPrefix(out, strings.TrimRight(want, "\n")) {
 					t.Errorf("%q, %d cells: got %q, want %q", precmd, n+len(end), out, want)
-				}
-			}
-		}
-	}
-}
-
-func TestTheFillerIsFoundAtEveryColumnAndForEveryMark(t *testing.T) { // HOST-37
-	const columns = 20
-	for _, eol := range []string{"%", "#", "##", "<no newline>", "⏎", "日", ""} {
-		width := 0
-		for _, r := range eol {
-			width += 1 + bit(r == '日')
-		}
-		for n := range 3 * columns {
-			for _, last := range []string{"", "x", "%", eol} {
-				for _, pad := range []string{"", " ", "   "} {
-					s := &session{term: vt.New(vt.Options{Columns: columns, Rows: 9}), marks: newMarks("")}
-					output := "$ c\r\n" + strings.Repeat("x", n) + last + pad
-					_, _ = s.term.Write([]byte(output))
-					want := s.cursor()
-					// As zsh prints it when the terminal wraps late.
-					_, _ = s.term.Write([]byte(eol + strings.Repeat(" ", columns-width) + "\r" + strings.Repeat(" ", width) + "\r"))
-					got := s.cursor()
-					got.column -= s.filler(eol)
-					if got.column < 0 {
-						got.column += columns
-						got.row--
-					}
-					if want.column == columns || want.column == 0 { // the end of a row is the start of the next
-						want = point{row: want.row + int64(bit(want.column == columns))}
-					}
-					if got != want && !(eol == "日" && want.column == columns-1) { // a wide mark leaves a gap there
-						t.Errorf("mark %q after %q: got %+v, want %+v", eol, output, got, want)
-					}
 				}
 			}
 		}

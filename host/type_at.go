@@ -19,7 +19,7 @@ func (h *server) typeAt(s *session, prompt, text string) bool {
 	if !s.untouched(prompt) || !s.shellReads() {
 		return false
 	}
-	s.touch()
+	s.marks.places.Touch()
 	return s.input.put([]byte(text))
 }
 
@@ -37,11 +37,11 @@ func (h *server) copied(s *session) bool {
 func (s *session) untouched(prompt string) bool {
 	m := &s.marks
 	p := m.machine.Last()
-	if s.over || m.lost || !m.nonce || m.touched || p.State != terminal.Editing || p.ID == "" ||
+	if s.over || m.lost || !m.machine.Guarded() || m.places.Touched() || p.State != terminal.Editing || p.ID == "" ||
 		s.promptGUID(p.ID) != strings.ToUpper(prompt) {
 		return false
 	}
-	at, ok := s.locate(p.CommandStart)
+	at, ok := m.places.Locate(p.CommandStart)
 	idle, _ := s.input.idle() // what was sent before the prompt was shown may be on its way
 	return ok && idle && s.cursor() == at
 }
