@@ -116,7 +116,7 @@ func (c *client) read(ws *websocket.Conn) {
 // open it waits, and what takes time waits for the client's own to end as well.
 func (c *client) answer(in *api.ClientOriginatedMessage) {
 	m := in.ProtoReflect()
-	field := m.WhichOneof(submessage)
+	field := m.WhichOneof(submessage())
 	if field == nil {
 		c.reply(in.GetId(), nil, errUnknownRequest)
 		return
@@ -170,9 +170,15 @@ func (c *client) handle(id int64, row row, body proto.Message) {
 	c.reply(id, out, err)
 }
 
+// What the envelopes hold. The descriptors are read when they are first asked
+// for: most processes that link the host only dial it.
 var (
-	submessage = (&api.ClientOriginatedMessage{}).ProtoReflect().Descriptor().Oneofs().ByName("submessage")
-	answers    = (&api.ServerOriginatedMessage{}).ProtoReflect().Descriptor().Fields()
+	submessage = sync.OnceValue(func() protoreflect.OneofDescriptor {
+		return (&api.ClientOriginatedMessage{}).ProtoReflect().Descriptor().Oneofs().ByName("submessage")
+	})
+	answers = sync.OnceValue(func() protoreflect.FieldDescriptors {
+		return (&api.ServerOriginatedMessage{}).ProtoReflect().Descriptor().Fields()
+	})
 )
 
 // reply sends an answer: an error as the API's error text, no body as an id alone.
@@ -195,8 +201,9 @@ func (c *client) reply(id int64, body proto.Message, err error) {
 // answerField finds the envelope's field for a kind of answer.
 func answerField(body proto.Message) protoreflect.FieldDescriptor {
 	name := body.ProtoReflect().Descriptor().FullName()
-	for i := range answers.Len() {
-		if f := answers.Get(i); f.Message() != nil && f.Message().FullName() == name {
+	fields := answers()
+	for i := range fields.Len() {
+		if f := fields.Get(i); f.Message() != nil && f.Message().FullName() == name {
 			return f
 		}
 	}
