@@ -140,24 +140,54 @@ func (j *Journal) cut(size int64) error {
 	if size < j.good { // somebody cut records away: nothing that was known holds
 		j.good = 0
 	}
-	s := scanner{from: j.file, at: j.good, end: size}
-	for {
-		l, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if l.ok {
-			j.good = l.end
-		}
+	end, err := lastRecord(j.file, j.good, size, firstTail)
+	if err != nil {
+		return err
 	}
+	j.good = end
 	if size == j.good {
 		return nil
 	}
 	return j.file.Truncate(j.good)
 }
+
+// lastRecord returns the end of the last record between two places of a file,
+// the first of which is the end of a line; it is the first when there is none.
+// It looks at the last tail bytes, and at more only until it has found one.
+func lastRecord(file io.ReaderAt, from, to, tail int64) (int64, error) {
+	for ; ; tail *= 4 {
+		whole := to-from <= tail
+		s := scanner{from: file, at: max(from, to-tail), end: to}
+		if !whole { // it begins somewhere in a line
+			if _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
+				return 0, err
+			}
+		}
+		found := int64(-1)
+		for {
+			l, err := s.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return 0, err
+			}
+			if l.ok {
+				found = l.end
+			}
+		}
+		switch {
+		case found >= 0:
+			return found, nil
+		case whole:
+			return from, nil
+		}
+	}
+}
+
+// firstTail is how much of a file is looked at first, in bytes: several records
+// of the usual length.
+const firstTail = 4 << 10
 
 // create makes an empty file and writes its name to the disk.
 func (j *Journal) create(n int64) error {

@@ -46,6 +46,34 @@ func FuzzAnyBytesGiveOnlyRecordsThatWereWritten(f *testing.F) {
 	})
 }
 
+// FuzzTheLastRecordIsFoundFromTheEnd holds the look at a file's end to one at all of it. JRN-5
+func FuzzTheLastRecordIsFoundFromTheEnd(f *testing.F) {
+	for i, s := range seeds() {
+		f.Add(s, uint8(i), uint8(1))
+		f.Add(append(bytes.Repeat(s, 3), "{torn"...), uint8(0), uint8(40*i))
+	}
+	f.Fuzz(func(t *testing.T, file []byte, from, tail uint8) {
+		begin := int64(0) // a place between lines
+		if i := bytes.LastIndexByte(file[:min(int(from), len(file))], '\n'); i >= 0 {
+			begin = int64(i + 1)
+		}
+		want := begin
+		for s := (scanner{from: bytes.NewReader(file), at: begin, end: int64(len(file))}); ; {
+			l, err := s.next()
+			if err != nil {
+				break
+			}
+			if l.ok {
+				want = l.end
+			}
+		}
+		got, err := lastRecord(bytes.NewReader(file), begin, int64(len(file)), max(1, int64(tail)))
+		if err != nil || got != want {
+			t.Fatalf("got %d, %v, want %d", got, err, want)
+		}
+	})
+}
+
 // records reads without opening, as a process does that opened before.
 func records(t *testing.T, dir string, file []byte) (list [][]byte) {
 	t.Helper()

@@ -21,12 +21,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"termpilot/fault"
-	"termpilot/lazy"
 	"termpilot/private"
 )
 
@@ -73,14 +73,15 @@ type Record struct {
 	Gap  bool            // records before this one were damaged or removed
 }
 
-var nameShape = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
+// nameLetters are those that the name of a journal is of.
+const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 // Open opens the journal of a name in a folder, and makes both when they are
 // not there. A torn tail is cut and what is too old is removed. name is of
 // letters, digits, "-" and "_". NotAllowed for what stands in the folder's place
 // and is not the user's own folder, Storage when it cannot be used.
 func Open(dir, name string, o Options) (*Journal, error) {
-	if !nameShape().MatchString(name) {
+	if name == "" || len(name) > 64 || strings.Trim(name, nameLetters) != "" {
 		return nil, &fault.Error{Op: "open journal", Code: fault.InvalidArgument, Detail: fmt.Sprintf("name %q", name), Hint: "use letters, digits, - and _"}
 	}
 	o.MaxRecord = min(cmp.Or(o.MaxRecord, 1<<20), largest)

@@ -31,7 +31,8 @@ const largest = 16 << 20
 // longest is the most bytes of a line: head, time, record and LF.
 const longest = headLength + len(atPrefix) + len(time.RFC3339Nano) + len(dataPrefix) + largest + 2
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// checksum is the CRC-32C of a line's body. The table is made when it is first asked for.
+func checksum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
 
 // appendLine adds the line of a record.
 func appendLine(to []byte, at time.Time, data []byte) []byte {
@@ -41,7 +42,7 @@ func appendLine(to []byte, at time.Time, data []byte) []byte {
 	body = append(body, dataPrefix...)
 	body = append(body, data...)
 	body = append(body, '}')
-	to = fmt.Appendf(to, headFormat, len(body), crc32.Checksum(body, castagnoli))
+	to = fmt.Appendf(to, headFormat, len(body), checksum(body))
 	return append(append(to, body...), '\n')
 }
 
@@ -52,7 +53,7 @@ func parseLine(line []byte) (at time.Time, data json.RawMessage, ok bool) {
 		return at, nil, false
 	}
 	head, body := line[:headLength], line[headLength:]
-	if string(head) != fmt.Sprintf(headFormat, len(body), crc32.Checksum(body, castagnoli)) {
+	if string(head) != fmt.Sprintf(headFormat, len(body), checksum(body)) {
 		return at, nil, false
 	}
 	rest, ok := bytes.CutPrefix(body, []byte(atPrefix))
