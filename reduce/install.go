@@ -1,6 +1,9 @@
 package reduce
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 var installReducers = []reducer{
 	{names: installNames("npm", "install, i, ci, add, update, up, upgrade, uninstall, remove, rm, audit, dedupe, prune, outdated") + ", " +
@@ -222,12 +225,13 @@ var installRules = []installRule{
 }
 
 // installIndex are the rules by the first byte of their beginnings.
-var installIndex = func() (index [256][]installRule) {
+var installIndex = sync.OnceValue(func() *[256][]installRule {
+	var index [256][]installRule
 	for _, r := range installRules {
 		index[r.prefix[0]] = append(index[r.prefix[0]], r)
 	}
-	return index
-}()
+	return &index
+})
 
 // install is what an installer printed, being read.
 type install struct {
@@ -285,7 +289,7 @@ func (s *install) line(i int, l string) {
 		return
 	}
 	is := unknown
-	for _, r := range installIndex[l[0]] {
+	for _, r := range installIndex()[l[0]] {
 		if strings.HasPrefix(l, r.prefix) {
 			is = r.is
 			break

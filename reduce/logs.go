@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"termpilot/lazy"
@@ -38,7 +39,7 @@ func seenLog(in *input) bool {
 }
 
 // levelWords are the words that name the severity of a line, and what they mean.
-var levelWords = func() map[string]string {
+var levelWords = sync.OnceValue(func() map[string]string {
 	words := map[string]string{}
 	for meaning, list := range map[string]string{
 		"error":   "FATAL fatal PANIC panic CRITICAL critical CRIT crit ERROR Error error ERR err",
@@ -51,7 +52,7 @@ var levelWords = func() map[string]string {
 		}
 	}
 	return words
-}()
+})
 
 // levelWord is what the first such word of a line means; "" when it has none.
 func levelWord(line string) string {
@@ -61,7 +62,7 @@ func levelWord(line string) string {
 		if j-i < 3 || i > 0 && strings.IndexByte(" \t[\"'=(<|", line[i-1]) < 0 || j < len(line) && strings.IndexByte(" \t]:\"')>|,", line[j]) < 0 {
 			continue
 		}
-		if meaning := levelWords[line[i:j]]; meaning != "" {
+		if meaning := levelWords()[line[i:j]]; meaning != "" {
 			return meaning
 		}
 	}

@@ -3,6 +3,7 @@ package reduce
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -23,7 +24,8 @@ type issued struct {
 }
 
 // shapes are those of tokens by their first letter.
-var shapes = func() (by [256][]issued) {
+var shapes = sync.OnceValue(func() *[256][]issued {
+	var by [256][]issued
 	for _, t := range []issued{
 		{"AKIA", 16, ""},
 		{"ASIA", 16, ""}, // AWS access key ids
@@ -65,21 +67,22 @@ var shapes = func() (by [256][]issued) {
 	} {
 		by[t.prefix[0]] = append(by[t.prefix[0]], t)
 	}
-	return by
-}()
+	return &by
+})
 
 // hide replaces what looks like a secret: keys and tokens of known shape, values
 // of names like those of secrets, passwords in URLs, and what an Authorization
 // header carries. It cannot know every secret, and never makes the text longer.
 func hide(text string) string {
 	var b strings.Builder
+	begins := shapes()
 	done := 0
 	for i := 0; i < len(text); i++ {
 		from, to := 0, 0
 		switch c := text[i]; {
 		case c == '=' || c == ':':
 			from, to = valueAt(text, i)
-		case len(shapes[c]) > 0 && (i == 0 || !wordByte(text[i-1])):
+		case len(begins[c]) > 0 && (i == 0 || !wordByte(text[i-1])):
 			from, to = i, tokenAt(text, i)
 		}
 		if to <= from || to-from < len(mask) || from < done {
@@ -110,7 +113,7 @@ func span(text string, i int, more string) int {
 
 // tokenAt returns where a token that begins at i ends; 0 when none does.
 func tokenAt(text string, i int) int {
-	for _, t := range shapes[text[i]] {
+	for _, t := range shapes()[text[i]] {
 		if !strings.HasPrefix(text[i:], t.prefix) {
 			continue
 		}

@@ -1,6 +1,9 @@
 package reduce
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // maxWeight is the most that a line can tell: an error, or what must survive.
 const maxWeight = 3
@@ -17,14 +20,15 @@ var noNews = strings.NewReplacer("0 errors", "", "no errors", "", "0 error", "",
 	"0 warnings", "", "no warnings", "", "errors: 0", "", "failures: 0", "", "failed: 0", "", "warnings: 0", "", "without error", "")
 
 // newsBy are the words of news by their first letter, the heaviest first.
-var newsBy = func() (by [256][]newsWord) {
+var newsBy = sync.OnceValue(func() *[256][]newsWord {
+	var by [256][]newsWord
 	for w := maxWeight; w > 0; w-- {
 		for _, word := range news[w] {
 			by[word[0]] = append(by[word[0]], newsWord{word, w})
 		}
 	}
-	return by
-}()
+	return &by
+})
 
 type newsWord struct {
 	word   string
@@ -49,9 +53,9 @@ func weight(line string) int {
 
 // heaviest is the weight of the heaviest word of news in a line.
 func heaviest(line string) int {
-	w := 0
+	w, by := 0, newsBy()
 	for i := 0; i < len(line); i++ {
-		for _, n := range newsBy[line[i]] {
+		for _, n := range by[line[i]] {
 			if n.weight <= w {
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Output makes what a command printed shorter, by the rules for the program that
@@ -45,7 +46,7 @@ type reducer struct {
 }
 
 // byName finds the reducers of a program.
-var byName = func() map[string][]*reducer {
+var byName = sync.OnceValue(func() map[string][]*reducer {
 	m := map[string][]*reducer{}
 	for i := range reducers {
 		for name := range strings.SplitSeq(reducers[i].names, ", ") {
@@ -53,7 +54,7 @@ var byName = func() map[string][]*reducer {
 		}
 	}
 	return m
-}()
+})
 
 // input is a text as a reducer gets it: cleaned lines without blanks at their
 // ends, blank ones at most one together.
@@ -127,8 +128,9 @@ func (t *table) inputs(command string) []*input {
 		one.program, one.by = p, r
 		list = append(list, &one)
 	}
+	named := byName()
 	for _, p := range slices.Backward(programs(command)) {
-		for _, r := range slices.Concat(byName[p.name+" "+p.sub], byName[p.name]) {
+		for _, r := range slices.Concat(named[p.name+" "+p.sub], named[p.name]) {
 			with(p, r)
 		}
 	}
