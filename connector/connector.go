@@ -72,13 +72,13 @@ type Options struct {
 	Pilot    Pilot
 	Closer   Closer
 	Agents   Agents
-	Checks   []doctor.Check // what the diagnostics tool runs
-	Toolsets []string       // of [Toolsets]; empty offers all, and other names none
-	ReadOnly bool           // offer only tools that change nothing
-	MaxWait  time.Duration  // longest wait of one call for agents; 0 is 55 s
-	Text     string         // [TextFull] or [TextSummary]; "" is TextFull
-	Version  string         // of this program; "" is "dev"
-	Log      *slog.Logger   // nil is silence
+	Checks   func() []doctor.Check // what the diagnostics tool runs, asked at each of its calls; nil is nothing
+	Toolsets []string              // of [Toolsets]; empty offers all, and other names none
+	ReadOnly bool                  // offer only tools that change nothing
+	MaxWait  time.Duration         // longest wait of one call for agents; 0 is 55 s
+	Text     string                // [TextFull] or [TextSummary]; "" is TextFull
+	Version  string                // of this program; "" is "dev"
+	Log      *slog.Logger          // nil is silence
 }
 
 // How much of a result its text block says. The structured result is always whole.
@@ -99,7 +99,7 @@ type Server struct {
 	closer  Closer
 	agents  Agents
 	maxWait time.Duration
-	checks  []doctor.Check
+	checks  func() []doctor.Check
 	summary bool
 	log     *slog.Logger
 	tools   []tool
@@ -117,6 +117,9 @@ func New(o Options) *Server {
 	s := &Server{
 		pilot: o.Pilot, closer: o.Closer, agents: o.Agents, maxWait: cmp.Or(o.MaxWait, defaultWait), checks: o.Checks, summary: o.Text == TextSummary, log: o.Log,
 		slots: make(chan struct{}, maxCalls),
+	}
+	if s.checks == nil {
+		s.checks = func() []doctor.Check { return nil }
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

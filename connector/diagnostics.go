@@ -24,7 +24,7 @@ var diagnostics = define(head{
 	name: "diagnostics", title: "Diagnose termpilot", set: core, access: reads,
 	about: "Check termpilot's parts: what is wrong, how that is known, what to do next.",
 }, func(ctx context.Context, c call, _ diagnosticsIn) (doctor.Report, error) {
-	r := doctor.Run(ctx, c.checks)
+	r := doctor.Run(ctx, c.checks())
 	for i := range r.Results {
 		one := &r.Results[i]
 		one.Summary, one.Evidence, one.Next = pathless(one.Summary), pathless(one.Evidence), pathless(one.Next)

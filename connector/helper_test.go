@@ -91,9 +91,11 @@ func newServer(t *testing.T, o Options) (*Server, *recorder) {
 	o.Pilot = r
 	o.Closer, o.Agents = fake.Closer{}, fake.Agents{}
 	if o.Checks == nil {
-		o.Checks = []doctor.Check{{ID: "test.check", Run: func(context.Context) doctor.Result {
-			return doctor.Result{State: doctor.Warn, Summary: "it is \x1b[31mred\x1b[0m", Evidence: "seen", Next: "paint it"}
-		}}}
+		o.Checks = func() []doctor.Check {
+			return []doctor.Check{{ID: "test.check", Run: func(context.Context) doctor.Result {
+				return doctor.Result{State: doctor.Warn, Summary: "it is \x1b[31mred\x1b[0m", Evidence: "seen", Next: "paint it"}
+			}}}
+		}
 	}
 	s := New(o)
 	t.Cleanup(func() { _ = s.Close() })

@@ -198,13 +198,31 @@ func TestDiagnosticsTellNoPaths(t *testing.T) { // MCP-45
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	s, _ := newServer(t, Options{Checks: []doctor.Check{{ID: "a", Run: func(context.Context) doctor.Result {
-		return doctor.Result{State: doctor.Warn, Summary: "in /home/eve/x", Evidence: "/home/eve/y", Next: "remove /home/eve/z"}
-	}}}})
+	s, _ := newServer(t, Options{Checks: func() []doctor.Check {
+		return []doctor.Check{{ID: "a", Run: func(context.Context) doctor.Result {
+			return doctor.Result{State: doctor.Warn, Summary: "in /home/eve/x", Evidence: "/home/eve/y", Next: "remove /home/eve/z"}
+		}}}
+	}})
 	res := callTool(t, dial(t, s, nil), "diagnostics", `{}`)
 	told, err := json.Marshal(res)
 	if err != nil || bytes.Contains(told, []byte("eve")) || !bytes.Contains(told, []byte("[path]")) {
 		t.Errorf("got %s %v", told, err)
+	}
+}
+
+func TestDiagnosticsTellHowThingsAreNow(t *testing.T) { // MCP-47
+	asked := 0
+	s, _ := newServer(t, Options{Checks: func() []doctor.Check {
+		asked++
+		return []doctor.Check{{ID: fmt.Sprintf("check.%d", asked), Run: func(context.Context) doctor.Result { return doctor.Result{State: doctor.Pass} }}}
+	}})
+	if asked != 0 {
+		t.Error("the checks were made before anybody asked")
+	}
+	for _, want := range []string{"check.1", "check.2"} {
+		if got := s.Call(t.Context(), "diagnostics", nil); !strings.Contains(got.Text, want) {
+			t.Errorf("got %s, want %s", got.Text, want)
+		}
 	}
 }
 

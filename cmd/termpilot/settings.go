@@ -18,6 +18,7 @@ import (
 	"termpilot/agent"
 	"termpilot/closing"
 	"termpilot/connector"
+	"termpilot/doctor"
 	"termpilot/fault"
 	"termpilot/host"
 	"termpilot/pilot"
@@ -130,11 +131,13 @@ func (a *app) deck(s settings) (*deck, error) {
 		Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Launched: d.agents.Launched, Log: logger,
 	})
 	d.server = connector.New(connector.Options{
-		Pilot:    d.pilot,
-		Closer:   d.closer,
-		Agents:   d.agents,
-		MaxWait:  s.maxWait,
-		Checks:   d.checks(a.getenv, tunnel.Viewpoint{Alias: s.alias, Sources: sources}, false),
+		Pilot:   d.pilot,
+		Closer:  d.closer,
+		Agents:  d.agents,
+		MaxWait: s.maxWait,
+		Checks: func() []doctor.Check {
+			return d.checks(a.getenv, tunnel.Viewpoint{Alias: s.alias, Sources: sources}, false)
+		},
 		Toolsets: s.toolsets,
 		ReadOnly: s.readOnly,
 		Text:     s.text,

@@ -33,11 +33,7 @@ func serve(addr, token, text string) error {
 	signal.Ignore(syscall.SIGPIPE) // a client that is gone is an error of Write
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s := connector.New(connector.Options{Pilot: &fake.Pilot{}, Closer: fake.Closer{}, Agents: fake.Agents{}, Version: "0.0.0-fake", Text: text, Checks: []doctor.Check{{
-		ID: "fake.pilot", Run: func(context.Context) doctor.Result {
-			return doctor.Result{State: doctor.Pass, Summary: "there are no terminals", Evidence: "this is fakeserver"}
-		},
-	}}})
+	s := connector.New(connector.Options{Pilot: &fake.Pilot{}, Closer: fake.Closer{}, Agents: fake.Agents{}, Version: "0.0.0-fake", Text: text, Checks: checks})
 	if addr == "" {
 		watched, stop := connector.WatchParent(ctx)
 		defer stop()
@@ -57,4 +53,10 @@ func serve(addr, token, text string) error {
 		return err
 	}
 	return nil
+}
+
+func checks() []doctor.Check {
+	return []doctor.Check{{ID: "fake.pilot", Run: func(context.Context) doctor.Result {
+		return doctor.Result{State: doctor.Pass, Summary: "there are no terminals", Evidence: "this is fakeserver"}
+	}}}
 }
