@@ -123,13 +123,8 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(bareRSS, "MiB-bare")
 }
 
-// barePTY is a shell with our script on a PTY of its own, and nothing around it.
-type barePTY struct {
-	tty *os.File
-	out *bufio.Reader
-}
-
-func startBare(b *testing.B, h home, shell string) *barePTY {
+// bareShell is a shell with our script and nothing around it, yet to be started.
+func bareShell(b *testing.B, h home, shell string) *exec.Cmd {
 	b.Helper()
 	script, err := exec.Command(binary, "shell", "print", shell).Output()
 	if err != nil {
@@ -153,6 +148,18 @@ func startBare(b *testing.B, h home, shell string) *barePTY {
 		b.Fatal(err)
 	}
 	cmd.Env = env
+	return cmd
+}
+
+// barePTY is such a shell on a PTY of its own.
+type barePTY struct {
+	tty *os.File
+	out *bufio.Reader
+}
+
+func startBare(b *testing.B, h home, shell string) *barePTY {
+	b.Helper()
+	cmd := bareShell(b, h, shell)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		b.Fatal(err)
@@ -186,8 +193,42 @@ func (p *barePTY) run(b *testing.B, command string) {
 	p.until(b, "133;B")
 }
 
+// startRelay is the way of a command through three processes that do nothing but
+// hand it on: what is above it is ours. See testdata/relay.
+func startRelay(b *testing.B, h home, shell string) *asker {
+	b.Helper()
+	dir, err := os.MkdirTemp(h.dir, "relay")
+	if err != nil {
+		b.Fatal(err)
+	}
+	relay, socket := filepath.Join(dir, "relay"), filepath.Join(dir, "s")
+	if out, err := exec.Command("go", "build", "-o", relay, "./testdata/relay").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	inner := bareShell(b, h, shell)
+	outer := ask(b, inner.Env, relay, append([]string{"host", socket}, inner.Args...)...)
+	if line, err := outer.out.ReadString('\n'); line != "ready\n" {
+		b.Fatalf("%q, %v", line, err)
+	}
+	b.Cleanup(outer.end)
+	a := ask(b, h.env(), relay, "serve", socket)
+	b.Cleanup(a.end)
+	return a
+}
+
+func (a *asker) echo(b *testing.B, line string) {
+	b.Helper()
+	if _, err := a.in.Write([]byte(line + "\n")); err != nil {
+		b.Fatal(err)
+	}
+	if answer, err := a.out.ReadString('\n'); answer != line+"\n" {
+		b.Fatalf("%q, %v", answer, err)
+	}
+}
+
 // BenchmarkRunTrue is `true` through MCP, beside typing it into the same shell
-// over a bare PTY and reading its marks.
+// over a bare PTY and reading its marks, and beside the same way through three
+// processes that do nothing with it.
 func BenchmarkRunTrue(b *testing.B) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		b.Run(shell, func(b *testing.B) {
@@ -207,7 +248,8 @@ func runTrue(b *testing.B, shell string) {
 	a.call(b, hello)
 	id := sessionID(b, a.call(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_window","arguments":{"profile":%q}}}`, shell)))
 	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_command","arguments":{"session_id":%q,"command":"true"}}}`, id)
-	var ours, theirs []time.Duration
+	way := startRelay(b, h, shell)
+	var ours, theirs, floor []time.Duration
 	for b.Loop() {
 		began := time.Now()
 		if answer := a.call(b, line); !bytes.Contains(answer, []byte(`"exit_code":0`)) {
@@ -217,9 +259,13 @@ func runTrue(b *testing.B, shell string) {
 		began = time.Now()
 		p.run(b, "true")
 		theirs = append(theirs, time.Since(began))
+		began = time.Now()
+		way.echo(b, "true")
+		floor = append(floor, time.Since(began))
 	}
 	b.ReportMetric(float64(median(ours).Microseconds())/1000, "ms/run")
 	b.ReportMetric(float64(median(theirs).Microseconds())/1000, "ms/bare")
+	b.ReportMetric(float64(median(floor).Microseconds())/1000, "ms/relay")
 	b.ReportMetric(float64(median(ours))/float64(median(theirs)), "x-bare")
 }
 
