@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -36,41 +37,31 @@ func (a *app) agentLaunchCommand() *cobra.Command {
 		Example:   "  termpilot agent launch claude --prompt 'mend the tests' --cwd ~/work\n  termpilot agent launch codex --write-scope read_only",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		PreRunE: func(*cobra.Command, []string) (err error) {
+			r.Env, err = a.environment(env)
+			return err
+		},
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, args []string) (err error) {
 			r.Preset, r.Delegate = args[0], !alone
 			if len(s.backends) == 1 {
 				r.Backend = s.backends[0]
 			}
-			var err error
 			if r.Cwd != "" || r.SessionID == "" {
 				if r.Cwd, err = filepath.Abs(r.Cwd); err != nil {
 					return err
 				}
 			}
-			r.Env = map[string]string{}
-			for _, entry := range env {
-				name, value, given := strings.Cut(entry, "=")
-				if !given { // so that a secret need not stand in the list of processes
-					value = a.getenv(name)
-				}
-				r.Env[name] = value
-			}
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
 			if r.SessionID != "" {
-				if r.SessionID, err = d.pilot.Named(cmd.Context(), r.SessionID); err != nil {
+				if r.SessionID, err = d.pilot.Named(ctx, r.SessionID); err != nil {
 					return err
 				}
 			}
-			receipt, err := d.agents.Launch(cmd.Context(), r)
+			receipt, err := d.agents.Launch(ctx, r)
 			if err != nil {
 				return err
 			}
 			return a.reportLaunch(receipt, r.Prompt != "")
-		},
+		}),
 	}
 	s.flags(cmd)
 	f := cmd.Flags()
@@ -110,7 +101,7 @@ func (a *app) reportLaunch(r agent.LaunchReceipt, prompted bool) error {
 
 func (a *app) agentTurnCommand() *cobra.Command {
 	var s settings
-	var operation string
+	var operation, text string
 	cmd := &cobra.Command{
 		Use:   "turn SESSION [TEXT]",
 		Short: "Give an agent a prompt, and return when it has it",
@@ -119,19 +110,13 @@ func (a *app) agentTurnCommand() *cobra.Command {
 			"in the foreground, asks nothing, works on nothing and has an empty composer.",
 		Example: "  termpilot agent turn acorn 'now the docs'\n  termpilot agent turn acorn --operation 17 < prompt.md",
 		Args:    cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := a.textUpTo(args[1:], agent.MaxPrompt)
-			if err != nil {
-				return err
-			}
-			return a.withAgent(cmd, s, args[0], func(d *deck, id string) error {
-				r, err := d.agents.Send(cmd.Context(), agent.SendRequest{SessionID: id, Text: text, OperationID: operation})
-				if err != nil {
-					return err
-				}
-				return a.reportTurn(r)
-			})
+		PreRunE: func(_ *cobra.Command, args []string) (err error) {
+			text, err = a.textUpTo(args[1:], agent.MaxPrompt)
+			return err
 		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			return a.reportTurn(d.agents.Send(ctx, agent.SendRequest{SessionID: id, Text: text, OperationID: operation}))
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&operation, "operation", "", "an id of yours: the turn is sent at most once")
@@ -146,15 +131,9 @@ func (a *app) agentStatusCommand() *cobra.Command {
 		Short:   "Say how an agent and its turn stand",
 		Example: "  termpilot agent status acorn\n  termpilot agent status acorn --operation 17",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withAgent(cmd, s, args[0], func(d *deck, id string) error {
-				r, err := d.agents.Status(cmd.Context(), id, operation)
-				if err != nil {
-					return err
-				}
-				return a.reportTurn(r)
-			})
-		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			return a.reportTurn(d.agents.Status(ctx, id, operation))
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&operation, "operation", "", "the turn that had this id (default: the last)")
@@ -169,22 +148,17 @@ func (a *app) agentResultCommand() *cobra.Command {
 		Short:   "Print the answer to an agent's turn, as the agent told it",
 		Example: "  termpilot agent result acorn\n  termpilot agent result acorn --operation 17 --max-chars 2000",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withAgent(cmd, s, args[0], func(d *deck, id string) error {
-				r.SessionID = id
-				receipt, err := d.agents.Result(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(receipt)
-				}
-				if receipt.Outcome != agent.Done {
-					a.note("the turn ended: %s %s", receipt.Outcome, receipt.Reason)
-				}
-				return a.printText(receipt.Text)
-			})
-		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			r.SessionID = id
+			receipt, err := d.agents.Result(ctx, r)
+			if done, err := a.asJSON(receipt, err); done {
+				return err
+			}
+			if receipt.Outcome != agent.Done {
+				a.note("the turn ended: %s %s", receipt.Outcome, receipt.Reason)
+			}
+			return a.printText(receipt.Text)
+		}),
 	}
 	s.flags(cmd)
 	f := cmd.Flags()
@@ -194,9 +168,9 @@ func (a *app) agentResultCommand() *cobra.Command {
 	return a.completesSession(a.withJSON(cmd), 0)
 }
 
-func (a *app) reportTurn(r agent.TurnReceipt) error {
-	if a.json {
-		return a.printJSON(r)
+func (a *app) reportTurn(r agent.TurnReceipt, err error) error {
+	if done, err := a.asJSON(r, err); done {
+		return err
 	}
 	rows := [][]string{{"agent", r.Provider + ", " + r.State}, {"turn", string(r.Outcome)}}
 	if r.Reason != "" {
@@ -219,25 +193,18 @@ func (a *app) agentApprovalCommand() *cobra.Command {
 			"time and a no are ever pressed.",
 		Example: "  termpilot agent approval acorn\n  termpilot agent approval acorn --digest 5f1c… --answer no",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		PreRunE: func(*cobra.Command, []string) error {
 			if (answer == "") != (digest == "") || answer != "" && answer != "yes" && answer != "no" {
 				return usage(errors.New("--answer yes or no needs --digest, and the other way round"))
 			}
-			return a.withAgent(cmd, s, args[0], func(d *deck, id string) error {
-				ask := func() (agent.Approval, error) { return d.agents.Ask(cmd.Context(), id) }
-				if answer != "" {
-					ask = func() (agent.Approval, error) { return d.agents.Answer(cmd.Context(), id, digest, answer == "yes") }
-				}
-				r, err := ask()
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(r)
-				}
-				return a.reportApproval(r)
-			})
+			return nil
 		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			if answer == "" {
+				return a.reportApproval(d.agents.Ask(ctx, id))
+			}
+			return a.reportApproval(d.agents.Answer(ctx, id, digest, answer == "yes"))
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&digest, "digest", "", "of the question, as it was shown")
@@ -245,7 +212,10 @@ func (a *app) agentApprovalCommand() *cobra.Command {
 	return a.completesSession(a.withJSON(cmd), 0)
 }
 
-func (a *app) reportApproval(r agent.Approval) error {
+func (a *app) reportApproval(r agent.Approval, err error) error {
+	if done, err := a.asJSON(r, err); done {
+		return err
+	}
 	switch {
 	case r.Answered != "":
 		a.note("answered %s", r.Answered)
@@ -271,37 +241,18 @@ func (a *app) agentConfigureCommand() *cobra.Command {
 		Short:   "Change the model or effort of an agent, for its session alone",
 		Example: "  termpilot agent configure acorn --model sonnet",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withAgent(cmd, s, args[0], func(d *deck, id string) error {
-				r, err := d.agents.Configure(cmd.Context(), id, model, effort)
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(r)
-				}
-				return a.printText(r.Shows)
-			})
-		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			r, err := d.agents.Configure(ctx, id, model, effort)
+			if done, err := a.asJSON(r, err); done {
+				return err
+			}
+			return a.printText(r.Shows)
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "as the agent's own menu names it")
 	cmd.Flags().StringVar(&effort, "effort", "", "how hard it thinks")
 	return a.completesSession(a.withJSON(cmd), 0)
-}
-
-// withAgent calls do with everything at hand and the id of the session that a word means.
-func (a *app) withAgent(cmd *cobra.Command, s settings, word string, do func(d *deck, id string) error) error {
-	d, err := a.deck(s)
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	id, err := d.pilot.Named(cmd.Context(), word)
-	if err != nil {
-		return err
-	}
-	return do(d, id)
 }
 
 // agentExecCommand is what a launch lets the terminal run: it becomes the agent.

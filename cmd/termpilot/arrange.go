@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +19,16 @@ func (a *app) focusCommand() *cobra.Command {
 		Short:   "Give a session the keyboard focus",
 		Example: "  termpilot focus acorn",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.arrange(cmd.Context(), s, args[0], (*pilot.Pilot).Focus, func(now pilot.SessionInfo) error {
-				if !now.IsCurrent {
-					return &outcome{code: exitFailed, cause: errors.New("focus: the terminal took it, but the focus is elsewhere")}
-				}
-				return nil
-			})
-		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			r, err := d.pilot.Focus(ctx, id)
+			if done, err := a.asJSON(r, err); done {
+				return err
+			}
+			if !r.Session.IsCurrent {
+				return &outcome{code: exitFailed, cause: errors.New("focus: the terminal took it, but the focus is elsewhere")}
+			}
+			return nil
+		}),
 	}
 	s.flags(cmd)
 	return a.completesSession(a.withJSON(cmd), 0)
@@ -41,18 +44,20 @@ func (a *app) resizeCommand() *cobra.Command {
 			"A session that shares its window gets what the others leave it.",
 		Example: "  termpilot resize acorn --columns 120 --rows 40",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		PreRunE: func(*cobra.Command, []string) error {
 			if rows == 0 && columns == 0 {
 				return usage(errors.New("no size: give --rows, --columns or both"))
 			}
-			resize := func(p *pilot.Pilot, ctx context.Context, id string) (pilot.Arranged, error) {
-				return p.Resize(ctx, id, rows, columns)
-			}
-			return a.arrange(cmd.Context(), s, args[0], resize, func(now pilot.SessionInfo) error {
-				fmt.Fprintf(a.out, "%dx%d\n", now.Columns, now.Rows)
-				return nil
-			})
+			return nil
 		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			r, err := d.pilot.Resize(ctx, id, rows, columns)
+			if done, err := a.asJSON(r, err); done {
+				return err
+			}
+			fmt.Fprintf(a.out, "%dx%d\n", r.Session.Columns, r.Session.Rows)
+			return nil
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().IntVar(&rows, "rows", 0, "height in cells (default: as it is)")
@@ -69,44 +74,14 @@ func (a *app) renameCommand() *cobra.Command {
 			"A name has at most 64 characters, and no other session that lives may have it, in whatever case.",
 		Example: "  termpilot rename acorn build\n  termpilot rename build",
 		Args:    cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 2 {
-				name = args[1]
-			}
-			rename := func(p *pilot.Pilot, ctx context.Context, id string) (pilot.Arranged, error) {
-				return p.Rename(ctx, id, name)
-			}
-			return a.arrange(cmd.Context(), s, args[0], rename, func(pilot.SessionInfo) error { return nil })
-		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, names []string) error {
+			r, err := d.pilot.Rename(ctx, id, strings.Join(names, "")) // one, or none
+			_, err = a.asJSON(r, err)
+			return err
+		}),
 	}
 	s.flags(cmd)
 	return a.completesSession(a.withJSON(cmd), 0)
-}
-
-// arrange does something with the session that word names, and says how it is
-// then: as JSON, or as say does.
-func (a *app) arrange(
-	ctx context.Context, s settings, word string,
-	do func(*pilot.Pilot, context.Context, string) (pilot.Arranged, error), say func(pilot.SessionInfo) error,
-) error {
-	d, err := a.deck(s)
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	id, err := d.pilot.Named(ctx, word)
-	if err != nil {
-		return err
-	}
-	arranged, err := do(d.pilot, ctx, id)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(arranged)
-	}
-	return say(arranged.Session)
 }
 
 func (a *app) profilesCommand() *cobra.Command {
@@ -118,18 +93,10 @@ func (a *app) profilesCommand() *cobra.Command {
 			"It starts nothing: the host has to run to tell its own.",
 		Example: "  termpilot profiles\n  termpilot profiles --json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deck(s)
-			if err != nil {
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, _ []string) error {
+			listing, err := d.pilot.Profiles(ctx, "")
+			if done, err := a.asJSON(listing, err); done {
 				return err
-			}
-			defer d.close()
-			listing, err := d.pilot.Profiles(cmd.Context(), "")
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(listing)
 			}
 			a.tellBackends(s, listing.Backends)
 			var rows [][]string
@@ -144,7 +111,7 @@ func (a *app) profilesCommand() *cobra.Command {
 				return nil
 			}
 			return a.printTable([]string{"BACKEND", "PROFILE", ""}, rows)
-		},
+		}),
 	}
 	s.flags(cmd)
 	return a.withJSON(cmd)

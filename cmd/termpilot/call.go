@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,17 +25,12 @@ func (a *app) callCommand() *cobra.Command {
 			"  termpilot call run_command session_id=ID command='git status' timeout_seconds=10\n" +
 			"  termpilot call send_keys session_id=ID keys=ctrl_c,enter",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, args []string) error {
 			input, err := toolInput(d.server.Tools(), args[0], args[1:], raw)
 			if err != nil {
 				return err
 			}
-			result := d.server.Call(cmd.Context(), args[0], input)
+			result := d.server.Call(ctx, args[0], input)
 			if result.IsError {
 				return result.Err
 			}
@@ -42,7 +38,7 @@ func (a *app) callCommand() *cobra.Command {
 				return a.printJSON(result.Structured)
 			}
 			return a.printText(result.Text)
-		},
+		}),
 	}
 	s.serverFlags(cmd)
 	cmd.Flags().StringVar(&raw, "args", "", "the arguments as one JSON object, in place of name=value")
@@ -84,12 +80,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		Short:   "List the tools, or explain one",
 		Example: "  termpilot tools\n  termpilot tools run_command\n  termpilot tools --json",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
+		RunE: a.withDeck(&s, func(_ context.Context, d *deck, args []string) error {
 			tools := d.server.Tools()
 			if len(args) == 1 {
 				return a.explainTool(tools, args[0])
@@ -104,7 +95,7 @@ func (a *app) toolsCommand() *cobra.Command {
 				rows = append(rows, []string{tool.Name, tool.Toolset, accessWord(tool), tool.Title})
 			}
 			return a.printTable([]string{"TOOL", "TOOLSET", "ACCESS", "WHAT IT DOES"}, rows)
-		},
+		}),
 	}
 	s.serverFlags(cmd)
 	return a.withJSON(cmd)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -104,18 +105,13 @@ func (a *app) tunnelDoctorCommand() *cobra.Command {
 			"Nothing is started or changed. Exit codes: 0 nothing failed, 1 something did.",
 		Example: "  termpilot chatgpt doctor\n  termpilot chatgpt doctor --json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, _ []string) error {
 			sources, err := a.keySources(envFile)
 			if err != nil {
 				return err
 			}
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.Viewpoint{Alias: alias, Sources: sources, Wanted: true}, false)))
-		},
+			return a.reportHealth(doctor.Run(ctx, d.checks(a.getenv, tunnel.Viewpoint{Alias: alias, Sources: sources, Wanted: true}, false)))
+		}),
 	}
 	s.flags(cmd)
 	aliasFlag(cmd, &alias)

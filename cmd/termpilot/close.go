@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,34 +31,27 @@ func (a *app) closeCommand() *cobra.Command {
 			"Exit codes: 0 closed or nothing to close, 1 partly or not known, 7 refused.",
 		Example: "  termpilot close acorn\n  termpilot close acorn --inspect\n  termpilot close acorn --tab --dry-run\n  termpilot close --all",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(len(args) == 1); err != nil {
-				return usage(err)
-			}
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
+		PreRunE: func(_ *cobra.Command, args []string) error { return f.check(len(args) == 1) },
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, args []string) (err error) {
 			id := ""
 			if len(args) == 1 {
-				if id, err = d.pilot.Named(cmd.Context(), args[0]); err != nil {
+				if id, err = d.pilot.Named(ctx, args[0]); err != nil {
 					return err
 				}
 			}
 			if f.inspect {
-				items, err := d.closer.Inspect(cmd.Context(), id, "")
+				items, err := d.closer.Inspect(ctx, id, "")
 				if err != nil {
 					return err
 				}
 				return a.reportItems(items)
 			}
-			r, err := d.closer.Close(cmd.Context(), closing.Request{Operation: f.operation(), SessionID: id, Force: f.force, DryRun: f.dry})
+			r, err := d.closer.Close(ctx, closing.Request{Operation: f.operation(), SessionID: id, Force: f.force, DryRun: f.dry})
 			if err != nil {
 				return err
 			}
 			return a.reportClose(r)
-		},
+		}),
 	}
 	s.flags(cmd)
 	flags := cmd.Flags()
@@ -74,11 +68,11 @@ func (a *app) closeCommand() *cobra.Command {
 func (f closeFlags) check(named bool) error {
 	switch {
 	case f.tab && f.window, f.all && (named || f.tab || f.window):
-		return errors.New("name one session, with --tab or --window what it is in, or pass --all")
+		return usage(errors.New("name one session, with --tab or --window what it is in, or pass --all"))
 	case !named && !f.all && !f.inspect:
-		return errors.New("name a session, or pass --all")
+		return usage(errors.New("name a session, or pass --all"))
 	case f.inspect && (f.tab || f.window || f.force || f.dry):
-		return errors.New("--inspect closes nothing: it goes with no other flag")
+		return usage(errors.New("--inspect closes nothing: it goes with no other flag"))
 	}
 	return nil
 }
@@ -166,16 +160,8 @@ func (a *app) recoverCommand() *cobra.Command {
 		Example: "  termpilot recover\n  termpilot recover RECEIPT\n  termpilot recover RECEIPT --reopen\n" +
 			"  termpilot recover --prune 720h",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			id := ""
-			if len(args) == 1 {
-				id = args[0]
-			}
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, args []string) error {
+			id := strings.Join(args, "") // one, or none
 			switch {
 			case prune > 0 && id == "" && !reopen:
 				n, err := d.closer.Prune(prune)
@@ -192,7 +178,7 @@ func (a *app) recoverCommand() *cobra.Command {
 			case prune != 0, (reopen || again) && id == "", again && !reopen:
 				return usage(fmt.Errorf("--reopen needs a receipt, --again needs --reopen, and --prune an age and nothing else"))
 			case reopen:
-				r, err := d.closer.Reopen(cmd.Context(), id, again)
+				r, err := d.closer.Reopen(ctx, id, again)
 				if err != nil {
 					return err
 				}
@@ -203,7 +189,7 @@ func (a *app) recoverCommand() *cobra.Command {
 				return err
 			}
 			return a.reportReceipts(list, id != "")
-		},
+		}),
 	}
 	s.flags(cmd)
 	f := cmd.Flags()

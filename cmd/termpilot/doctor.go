@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,18 +21,13 @@ func (a *app) doctorCommand() *cobra.Command {
 			"Nothing is started or changed. Exit codes: 0 nothing failed, 1 something did.",
 		Example: "  termpilot doctor\n  termpilot doctor --ask\n  termpilot doctor --json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, _ []string) error {
 			sources, err := a.keySources("")
 			if err != nil {
 				return err
 			}
-			return a.reportHealth(doctor.Run(cmd.Context(), d.checks(a.getenv, tunnel.Viewpoint{Sources: sources}, ask)))
-		},
+			return a.reportHealth(doctor.Run(ctx, d.checks(a.getenv, tunnel.Viewpoint{Sources: sources}, ask)))
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&ask, "ask", false, "try iTerm2 as far as macOS asks you to allow it, which may open a dialog")

@@ -110,7 +110,7 @@ func (a *app) splitCommand() *cobra.Command {
 func (a *app) openIn(ctx context.Context, o *opening, command []string, place func(context.Context, *pilot.Pilot) error) error {
 	var err error
 	if o.request.Env, err = a.environment(o.env); err != nil {
-		return usage(err)
+		return err
 	}
 	if o.request.Cwd, err = filepath.Abs(o.cwd); err != nil {
 		return err
@@ -144,14 +144,15 @@ func (a *app) openIn(ctx context.Context, o *opening, command []string, place fu
 	return err
 }
 
-// environment reads what --env says.
+// environment reads what --env says. A name alone stands for its value here, so
+// that a secret need not be in the list of processes.
 func (a *app) environment(said []string) (map[string]string, error) {
 	env := map[string]string{}
 	for _, one := range said {
 		name, value, given := strings.Cut(one, "=")
 		if !given {
 			if value = a.getenv(name); value == "" {
-				return nil, fmt.Errorf("--env %s: there is no such variable here", name)
+				return nil, usage(fmt.Errorf("--env %s: there is no such variable here", name))
 			}
 		}
 		env[name] = value

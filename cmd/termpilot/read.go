@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"termpilot/pilot"
@@ -9,7 +11,6 @@ import (
 func (a *app) readCommand() *cobra.Command {
 	var s settings
 	var r pilot.ReadRequest
-	var source string
 	var raw bool
 	cmd := &cobra.Command{
 		Use:   "read [SESSION]",
@@ -21,25 +22,16 @@ func (a *app) readCommand() *cobra.Command {
 			"  termpilot read acorn --source command\n" +
 			"  termpilot read acorn --pattern error --context 2",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deck(s)
-			if err != nil {
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, args []string) (err error) {
+			if r.SessionID, err = only(ctx, d.pilot, args); err != nil {
 				return err
 			}
-			defer d.close()
-			if r.SessionID, err = only(cmd.Context(), d.pilot, args); err != nil {
-				return err
-			}
-			r.Source, r.Reduce = pilot.Source(source), !raw
-			if r.Pattern != "" && !cmd.Flags().Changed("source") {
+			if r.Reduce = !raw; r.Pattern != "" && r.Source == "" {
 				r.Source = pilot.SourceAll
 			}
-			result, err := d.pilot.Read(cmd.Context(), r)
-			if err != nil {
+			result, err := d.pilot.Read(ctx, r)
+			if done, err := a.asJSON(result, err); done {
 				return err
-			}
-			if a.json {
-				return a.printJSON(result)
 			}
 			if err := a.printText(result.Content); err != nil {
 				return err
@@ -51,12 +43,12 @@ func (a *app) readCommand() *cobra.Command {
 				a.note("%s left out; see --max-lines, --max-chars and --raw", plural(result.Omitted.Lines, "line"))
 			}
 			return nil
-		},
+		}),
 	}
 	s.flags(cmd)
 	s.maskFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&source, "source", "screen", "screen, history, all, since or command")
+	f.StringVar((*string)(&r.Source), "source", "", "screen, history, all, since or command (default screen; all with --pattern)")
 	f.StringVar(&r.Cursor, "cursor", "", "for --source since: where the last read ended")
 	f.StringVar(&r.RunID, "run", "", "for --source command: the run; otherwise the last command")
 	f.IntVar(&r.MaxLines, "max-lines", 0, "most lines (default 200)")

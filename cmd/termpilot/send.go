@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -13,6 +14,7 @@ import (
 func (a *app) sendCommand() *cobra.Command {
 	var s settings
 	var paste bool
+	var text string
 	cmd := &cobra.Command{
 		Use:   "send SESSION [TEXT]",
 		Short: "Type text into a session",
@@ -22,32 +24,20 @@ func (a *app) sendCommand() *cobra.Command {
 		Example: "  termpilot send acorn 'yes'\n" +
 			"  termpilot send acorn --paste < notes.txt",
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := a.textUpTo(args[1:], pilot.MaxText)
-			if err != nil {
+		PreRunE: func(_ *cobra.Command, args []string) (err error) {
+			text, err = a.textUpTo(args[1:], pilot.MaxText)
+			return err
+		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
+			result, err := d.pilot.SendText(ctx, id, text, paste)
+			if done, err := a.asJSON(result, err); done {
 				return err
-			}
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			id, err := d.pilot.Named(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			result, err := d.pilot.SendText(cmd.Context(), id, text, paste)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(result)
 			}
 			if paste && !result.Pasted {
 				a.note("the program takes no pastes: it was typed")
 			}
 			return nil
-		},
+		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&paste, "paste", false, "send the text as one paste, where the program takes pastes")
@@ -81,25 +71,11 @@ func (a *app) keysCommand() *cobra.Command {
 		Example: "  termpilot keys acorn ctrl_c\n" +
 			"  termpilot keys acorn escape up enter",
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
-			id, err := d.pilot.Named(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			result, err := d.pilot.SendKeys(cmd.Context(), id, args[1:])
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(result)
-			}
-			return nil
-		},
+		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, keys []string) error {
+			result, err := d.pilot.SendKeys(ctx, id, keys)
+			_, err = a.asJSON(result, err)
+			return err
+		}),
 	}
 	s.flags(cmd)
 	return a.completesSession(a.withJSON(cmd), 0)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,18 +14,10 @@ func (a *app) sessionsCommand() *cobra.Command {
 		Short:   "List the sessions that live",
 		Example: "  termpilot sessions\n  termpilot sessions --json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deck(s)
-			if err != nil {
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, _ []string) error {
+			listing, err := d.pilot.Sessions(ctx, "")
+			if done, err := a.asJSON(listing, err); done {
 				return err
-			}
-			defer d.close()
-			listing, err := d.pilot.Sessions(cmd.Context(), "")
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(listing)
 			}
 			a.tellBackends(s, listing.Backends)
 			var rows [][]string
@@ -39,7 +32,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 				return nil
 			}
 			return a.printTable([]string{"SESSION", "BACKEND", "NAME", "STATE", "JOB", "SIZE", "FOLDER", "TITLE"}, rows)
-		},
+		}),
 	}
 	s.flags(cmd)
 	return a.withJSON(cmd)
