@@ -67,7 +67,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.profile, "profile", "", "without --session: the shell, such as zsh (default: the login shell)")
 	flags.StringVar(&f.cwd, "cwd", "", "without --session: the folder to start in (default: this one)")
 	flags.BoolVar(&f.keep, "keep", false, "without --session: leave the session open")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to wait, such as 90s or 5m; the command goes on after it")
+	timeVar(flags, &f.timeout, "timeout", 30*time.Second, "longest time to wait, such as 90s or 5m; the command goes on after it")
 	flags.BoolVar(&r.NoWait, "no-wait", false, "return when the command was submitted")
 	flags.BoolVar(&r.Force, "force", false, "run it although it looks destructive")
 	flags.IntVar(&r.MaxChars, "max-chars", 0, "most characters of output (default 32768)")

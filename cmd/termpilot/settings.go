@@ -68,7 +68,7 @@ func (s *settings) serverFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&s.readOnly, "read-only", false, "change nothing: tools that could are not there")
 	f.StringSliceVar(&s.toolsets, "toolsets", nil, "offer only these: "+strings.Join(connector.Toolsets(), ", "))
-	f.DurationVar(&s.maxWait, "max-wait", 0, "longest time that one call waits (default 55s)")
+	timeVar(f, &s.maxWait, "max-wait", 0, "longest time that one call waits (default 55s)")
 	f.StringVar(&s.text, "text", connector.TextFull, "what a result's text block says: full or summary")
 }
 
@@ -181,9 +181,6 @@ func (s settings) validate() error {
 	}
 	if s.text != "" && s.text != connector.TextFull && s.text != connector.TextSummary {
 		return fmt.Errorf("--text %s: only %s, %s", s.text, connector.TextFull, connector.TextSummary)
-	}
-	if s.maxWait < 0 {
-		return fmt.Errorf("--max-wait %v is negative", s.maxWait)
 	}
 	return nil
 }

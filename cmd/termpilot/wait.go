@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,7 +14,6 @@ import (
 func (a *app) waitCommand() *cobra.Command {
 	var s settings
 	var r agent.WaitRequest
-	var seconds int
 	cmd := &cobra.Command{
 		Use:   "wait --session SESSION…",
 		Short: "Sleep until the turn of an agent ends, and print its receipt",
@@ -21,24 +21,21 @@ func (a *app) waitCommand() *cobra.Command {
 			"It ends as well when the agent asks for an approval. With several sessions any of them is enough, unless --all.\n" +
 			"Exit codes: 0 done, 1 ended by an error or interrupted, 3 the time was over, 4 the agent is gone or holds another\n" +
 			"chat, 5 it goes on (--timeout 0) or waits for an approval, 6 a limit was reached.",
-		Example: "  termpilot wait --session acorn\n  termpilot wait --session acorn --session birch --all --timeout 3600",
+		Example: "  termpilot wait --session acorn\n  termpilot wait --session acorn --session birch --all --timeout 1h",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(r.Sessions) == 0 || seconds < 0 {
-				return usage(errors.New("wait needs --session, and a --timeout of seconds that is not negative"))
+		PreRunE: func(*cobra.Command, []string) error {
+			if len(r.Sessions) == 0 {
+				return usage(errors.New("wait needs --session"))
 			}
-			d, err := a.deck(s)
-			if err != nil {
-				return err
-			}
-			defer d.close()
+			return nil
+		},
+		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, _ []string) (err error) {
 			for i, word := range r.Sessions {
-				if r.Sessions[i], err = d.pilot.Named(cmd.Context(), word); err != nil {
+				if r.Sessions[i], err = d.pilot.Named(ctx, word); err != nil {
 					return err
 				}
 			}
-			r.Timeout = time.Duration(seconds) * time.Second
-			receipt, err := d.agents.Wait(cmd.Context(), r)
+			receipt, err := d.agents.Wait(ctx, r)
 			if err != nil {
 				return err
 			}
@@ -46,13 +43,13 @@ func (a *app) waitCommand() *cobra.Command {
 				return err
 			}
 			return waitOutcome(receipt, r)
-		},
+		}),
 	}
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&r.Sessions, "session", nil, "the agent's session (repeatable)")
 	f.StringArrayVar(&r.Cursors, "cursor", nil, "event_cursor of a receipt: what ends behind it (one for each session, in their order)")
-	f.IntVar(&seconds, "timeout", 600, "longest time to wait, in seconds; 0 looks and returns")
+	timeVar(f, &r.Timeout, "timeout", 10*time.Minute, "longest time to wait, such as 90s or 5m; 0 looks and returns")
 	f.BoolVar(&r.All, "all", false, "wait for all sessions, not for any")
 	return a.withJSON(cmd)
 }
