@@ -147,7 +147,7 @@ func codexLook(s terminal.Screen) look {
 		l.empty = cursor == i && s.Cursor.Column <= 2
 		for _, row := range rows[max(0, i-4):i] {
 			if codexBusy().MatchString(row) {
-				l.state = stateBusy
+				l.state, l.work = stateBusy, row
 			}
 		}
 		return l

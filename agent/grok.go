@@ -205,7 +205,7 @@ func grokLook(s terminal.Screen) look {
 		l.empty = cursor == i && s.Cursor.Column <= column
 		for _, row := range rows[max(0, i-3):i] {
 			if strings.HasSuffix(strings.TrimSpace(row), "[stop]") {
-				l.state = stateBusy
+				l.state, l.work = stateBusy, row
 			}
 		}
 		return l

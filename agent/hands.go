@@ -160,6 +160,23 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 	}
 }
 
+// ticks is how long a row that tells how long something has been at work stays
+// the same at the most: it counts seconds.
+const ticks = 1500 * time.Millisecond
+
+// works looks again at a screen that says busy, where an answer may have said the
+// same: it returns what shows when that is known, which is no work where the row stood still.
+func (h *hands) works(ctx context.Context, l look) (look, error) {
+	if l.state != stateBusy || l.work == "" {
+		return l, nil
+	}
+	last, moved, err := h.await(ctx, ticks, 0, func(now look) bool { return now.state != stateBusy || now.work != l.work })
+	if err == nil && ctx.Err() == nil && !moved {
+		last.state = stateReady
+	}
+	return last, err
+}
+
 // redraw is how many looks a second a screen that changes all the time gets, as a
 // distance between two.
 const redraw = 40 * time.Millisecond

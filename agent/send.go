@@ -123,6 +123,10 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 		return no(fault.AgentBusy, "a turn is at work", h.whileBusy())
 	}
 	l, came, err := h.await(ctx, clearPatience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
+	if err == nil && l.state == stateBusy {
+		l, err = h.works(ctx, l)
+		came = l.state == stateReady && l.empty
+	}
 	switch {
 	case err != nil:
 		return err

@@ -152,6 +152,9 @@ type look struct {
 	// empty says that the composer holds nothing, whatever hint it may show.
 	empty  bool
 	dialog *dialog
+	// work is the row by which it is busy, where an answer may end in such a row;
+	// at work it tells the time. "" is certain.
+	work string
 }
 
 // dialog is a question that an agent asks, with its choices.
