@@ -220,10 +220,18 @@ const (
 // confirm sees that the text left the composer: by the agent's own word, or else
 // by the screen. Enter is pressed once more, and only on a text that still stands.
 func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.Folder) error {
-	folder := h.a.folder(h.launch.ID)
 	note := func(left *bool) error {
-		return record(ctx, folder, false, event{Kind: residue, Turn: turnID, Residue: left, Source: fromScreen})
+		return record(ctx, h.a.folder(h.launch.ID), false, event{Kind: residue, Turn: turnID, Residue: left, Source: fromScreen})
 	}
+	err := h.leaves(ctx, turnID, text, news, note)
+	if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) || errors.Is(err, fault.AgentEnded) {
+		return note(nil) // it ended with the prompt: that is the turn's outcome, no failure of sending
+	}
+	return err
+}
+
+// leaves is confirm for an agent that stays.
+func (h *hands) leaves(ctx context.Context, turnID, text string, news *changes.Folder, note func(left *bool) error) error {
 	for try := range 2 {
 		patience := againAfter
 		if try > 0 {
@@ -232,9 +240,6 @@ func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.
 		accepted, err := h.accepted(ctx, turnID, patience, news)
 		if accepted && h.vendor.rewinds && err == nil { // that it came back can only be seen of what was seen to go
 			_, came, err := h.await(ctx, drawPatience, 0, func(l look) bool { return !holds(l.composer, text) && l.state != stateStarting })
-			if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
-				return note(nil) // it took the prompt and ended with it: that is the turn's outcome, no failure of sending
-			}
 			if !came || err != nil {
 				return err
 			}
