@@ -157,25 +157,85 @@ func codexLook(s terminal.Screen) look {
 
 var uuidShape = lazy.Regexp(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// codexChat finds the chat by the lock that its process keeps open on it.
+// codexChat finds the chat of the process by the locks that it keeps open. It
+// keeps those of earlier ones, too: then the chat is the one that the last prompt
+// went to, by its record, which begins with the first.
 func codexChat(s *story) string {
-	pids := []int{s.pid}
-	if table, err := process.Snapshot(); err == nil {
-		for _, e := range table.Where(func(e process.Entry) bool { return e.PPID == s.pid }) { // a wrapper's child is the program itself
-			pids = append(pids, e.PID)
-		}
-	}
-	for _, pid := range pids {
-		files, _ := process.OpenFiles(pid) // what cannot be read names no chat
-		for _, path := range files {
-			if filepath.Base(filepath.Dir(path)) == "thread-writer-locks" {
-				if id := uuidShape().FindString(filepath.Base(path)); id != "" {
-					return id
+	held, records := codexHolds(s.pid)
+	if len(held) == 0 {
+		if table, err := process.Snapshot(); err == nil {
+			for _, e := range table.Where(func(e process.Entry) bool { return e.PPID == s.pid }) { // a wrapper's child is the program itself
+				if held, records = codexHolds(e.PID); len(held) > 0 {
+					break
 				}
 			}
 		}
 	}
-	return ""
+	chat := s.chat
+	if chat == "" && len(held) > 0 {
+		chat = held[0]
+	}
+	if _, alone := records[chat]; len(records) == 0 || alone && len(records) == 1 {
+		return chat
+	}
+	var last time.Time
+	for _, id := range held {
+		if at := lastPrompt(records[id]); at.After(last) {
+			chat, last = id, at
+		}
+	}
+	return chat
+}
+
+// codexHolds are the chats that a process has locked, and their records as far as
+// it has them open. What cannot be read names no chat.
+func codexHolds(pid int) (chats []string, records map[string]string) {
+	files, _ := process.OpenFiles(pid)
+	records = map[string]string{}
+	for _, path := range files {
+		id := uuidShape().FindString(filepath.Base(path))
+		switch {
+		case id == "":
+		case filepath.Base(filepath.Dir(path)) == "thread-writer-locks":
+			chats = append(chats, id)
+		case strings.HasPrefix(filepath.Base(path), "rollout-"):
+			records[id] = path
+		}
+	}
+	return chats, records
+}
+
+// lastPrompt is when a person's chat took its last prompt, by its record; zero is
+// none, and what an agent of Codex's own gets counts for none.
+func lastPrompt(record string) (at time.Time) {
+	f, err := os.Open(record)
+	if err != nil {
+		return at
+	}
+	defer f.Close()
+	var first struct {
+		Payload struct {
+			Source any `json:"source"`
+		} `json:"payload"`
+	}
+	if json.NewDecoder(limited(f)).Decode(&first) != nil || first.Payload.Source != "cli" {
+		return at
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return at
+	}
+	data := make([]byte, min(info.Size(), maxRollout))
+	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
+	for line := range bytes.Lines(data[:n]) {
+		var one struct {
+			Timestamp time.Time `json:"timestamp"`
+		}
+		if e, ok := codexLine(line); ok && e.Kind == prompted && json.Unmarshal(line, &one) == nil {
+			at = one.Timestamp
+		}
+	}
+	return at
 }
 
 // rollout returns the chat's record. It begins with the first prompt.

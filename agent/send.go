@@ -159,13 +159,7 @@ func (h *hands) dialogInTheWay(l look) error {
 func (h *hands) submit(ctx context.Context, s *story, text, operation string) (turnID string, err error) {
 	folder := h.a.folder(h.launch.ID)
 	turnID = "t" + uuid.NewString()[:8]
-	if s.chat == "" && h.vendor.identify != nil {
-		if chat := h.vendor.identify(s); chat != "" {
-			if err := record(ctx, folder, false, event{Kind: session, Chat: chat, Source: fromProcess}); err != nil {
-				return "", err
-			}
-		}
-	}
+	h.a.identify(ctx, s)
 	begin := event{
 		Kind: begun, Turn: turnID, Operation: operation, Exact: exactDigest(text), Loose: looseDigest(text), Chars: len([]rune(text)),
 	}
@@ -308,11 +302,7 @@ func (h *hands) accepted(ctx context.Context, turnID string, patience time.Durat
 // and to the journal.
 func (a *Agents) catchUp(ctx context.Context, s *story) {
 	v := vendorOf(s.launch.Provider)
-	if s.chat == "" && v.identify != nil {
-		if chat := v.identify(s); chat != "" {
-			a.note(ctx, s, event{Kind: session, Chat: chat, Source: fromProcess})
-		}
-	}
+	a.identify(ctx, s)
 	if v.record == nil {
 		return
 	}
@@ -320,6 +310,17 @@ func (a *Agents) catchUp(ctx context.Context, s *story) {
 		if s.news(e) {
 			a.note(ctx, s, e)
 		}
+	}
+}
+
+// identify asks the agent's process which chat it holds, where no hook tells.
+func (a *Agents) identify(ctx context.Context, s *story) {
+	v := vendorOf(s.launch.Provider)
+	if v.identify == nil || s.gone || s.pid == 0 || !a.alive(s) {
+		return
+	}
+	if chat := v.identify(s); chat != "" && chat != s.chat {
+		a.note(ctx, s, event{Kind: session, Chat: chat, Source: fromProcess})
 	}
 }
 

@@ -146,10 +146,20 @@ func (s *story) take(chat string, at time.Time, next journal.Position) {
 		return
 	}
 	if s.chat != "" {
-		s.finish(Replaced, "the agent holds another chat now", at, next)
-		s.replaced = next
+		s.replace("the agent holds another chat now", at, next)
 	}
 	s.chat = chat
+}
+
+// replace ends what was going on in the chat that is left. A prompt that no chat
+// has accepted yet may be the first of the next one.
+func (s *story) replace(reason string, at time.Time, next journal.Position) {
+	for _, t := range s.turns {
+		if t.open() && t.accepted {
+			s.close(t, Replaced, reason, at, next)
+		}
+	}
+	s.replaced = next
 }
 
 // prompt binds an accepted prompt to the turn that typed it. One that nobody of
@@ -227,8 +237,7 @@ func (s *story) leave(e event, at time.Time, next journal.Position) {
 		return
 	}
 	if e.Reason == "clear" || e.Reason == "resume" {
-		s.finish(Replaced, "the chat was left by "+e.Reason, at, next)
-		s.replaced = next
+		s.replace("the chat was left by "+e.Reason, at, next)
 		s.chat = "" // the next one that begins is its chat
 		return
 	}

@@ -53,7 +53,7 @@ type vendor struct {
 	// waits asks the vendor's record whether an approval is open now; nil where it
 	// does not say.
 	waits func(s *story) (open, known bool)
-	// identify finds the chat that the process holds, where no hook has told it; nil where hooks do.
+	// identify finds the chat that the process holds now, which runs; nil where hooks tell it.
 	identify func(s *story) string
 
 	configure func(ctx context.Context, h *hands, model, effort string) (string, error)
