@@ -108,6 +108,7 @@ func TestRowsAreChosenByWhatTheySay(t *testing.T) { // APPROVE-2
 		"Yes, and use auto mode":                                      "other",
 		"No, exit":                                                    "other",
 		"Nothing":                                                     "other", "Install now": "other", "Yesterday": "other",
+		"Ja": "other", "はい": "other", "Nein": "other", "いいえ": "other",
 	} {
 		if got := classOf(label); got != want {
 			t.Errorf("%q is %s, want %s", label, got, want)
@@ -118,6 +119,12 @@ func TestRowsAreChosenByWhatTheySay(t *testing.T) { // APPROVE-2
 func TestAModelIsChangedForTheSessionAlone(t *testing.T) { // CONFIGURE-1, CONFIGURE-2, CONFIGURE-3
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
+		for range 3 { // its header is not on the screen any more
+			w.ends(r.SessionID, "LINES:30", Done)
+		}
+		if preset == "claude" && strings.Contains(w.screen(r.SessionID), "Claude Code") {
+			t.Error("its header still shows")
+		}
 		configure := func(model, effort string) (Configured, error) {
 			return w.agents.Configure(t.Context(), r.SessionID, model, effort)
 		}
@@ -146,8 +153,8 @@ func TestAModelIsChangedForTheSessionAlone(t *testing.T) { // CONFIGURE-1, CONFI
 		if err != nil || !strings.Contains(got.Shows, "Small") || !strings.Contains(got.Shows, "this session only") {
 			t.Fatalf("%+v %v\n%s", got, err, w.screen(r.SessionID))
 		}
-		w.ends(r.SessionID, "no menu is open", Done)
+		w.ends(r.SessionID, "Unexpected: no menu is open", Done)
 		w.wantNoted("persisted")
-		w.wantNoted("prompt", "no menu is open")
+		w.wantNoted("prompt", "LINES:30", "LINES:30", "LINES:30", "Unexpected: no menu is open")
 	})
 }

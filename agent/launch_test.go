@@ -211,6 +211,7 @@ func TestAHookHarmsNoVendorWhateverItGets(t *testing.T) { // HOOK-1, HOOK-2
 		"no object":               {"claude", "[1]", ours},
 		"odd types":               {"claude", `{"hook_event_name":7,"session_id":{}}`, ours},
 		"an unknown event":        {"claude", `{"hook_event_name":"MessageDisplay"}`, ours},
+		"a part's end":            {"claude", strings.Replace(stop, "Stop", "SubagentStop", 1), ours},
 		"another vendor":          {"grok", `{"hookEventName":"stop","sessionId":"x","lastAssistantMessage":"y"}`, ours},
 		"no vendor":               {"eliza", stop, ours},
 		"a folder elsewhere":      {"claude", stop, []string{folderVariable + "=/tmp", launchVariable + "=" + r.LaunchID}},

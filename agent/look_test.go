@@ -65,10 +65,14 @@ func TestScreensOfTheVendorsAreRead(t *testing.T) { // TURN-6, TURN-7, APPROVE-1
 	}
 }
 
-func TestTheMarkedRowIsNoPartOfAQuestion(t *testing.T) { // APPROVE-1
+func TestTheMarkedRowAndWhatStandsAboveAreNoPartOfAQuestion(t *testing.T) { // APPROVE-1
 	first := claude.look(screenOf(across + "\n Go on?\n ❯ 1. Yes\n   2. No")).dialog.digest()
 	second := claude.look(screenOf(across + "\n Go on?\n   1. Yes\n ❯ 2. No")).dialog.digest()
 	other := claude.look(screenOf(across + "\n Go back?\n ❯ 1. Yes\n   2. No")).dialog.digest()
+	later := claude.look(screenOf("● what was said since\n12:00:01\n" + across + "\n Go on?\n ❯ 1. Yes\n   2. No")).dialog.digest()
+	if first != later {
+		t.Errorf("%s, with other words above it %s", first, later)
+	}
 	if first != second || first == other {
 		t.Errorf("%s, with another row marked %s, another question %s", first, second, other)
 	}

@@ -29,20 +29,25 @@ import (
 //	QUOTE       the answer quotes a question    TWICE     the end is told twice
 //	FOREIGN     an end of another chat is told  DIE       the program is killed at work
 //	CLEAR       another chat begins             BACK      when interrupted, the prompt comes back
+//	PART        an agent of Codex's own works   (the rest is of every vendor)
+//	LONG:n      an answer of n letters          LINES:n   so many lines before the next composer
 //
-// STANDIN holds more: trust, update and limit (screens before the first
-// composer), slow=ms (before the first screen; what was typed is lost), stuck
-// (Enter is a newline), deaf (no hook of an accepted prompt), early (an end is told
-// before any prompt).
+// STANDIN holds more: trust and update (screens before the first composer),
+// slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
+// newline), burst=ms (Enter is one when it comes so soon after text), deaf (an
+// accepted prompt is not told), mute (nothing is), early (an end is told before
+// any prompt).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
 	flags   string
 	chat    string
 	text    []rune
+	typed   time.Time // when text came last
 	said    []string
 	shown   *dialog
 	busyFor string
+	since   time.Time // it is at work
 	model   string
 	keys    chan string
 }
@@ -96,11 +101,14 @@ func playStandIn(vendor string, args []string) int {
 			s.chat = args[i+1]
 		}
 	}
+	go readKeys(s.keys)
 	if ms, ok := s.flag("slow"); ok {
 		n, _ := strconv.Atoi(ms)
 		time.Sleep(time.Duration(n) * time.Millisecond) // a program that starts slowly
+		for len(s.keys) > 0 {
+			note("lost", <-s.keys)
+		}
 	}
-	go readKeys(s.keys)
 	for _, screen := range []string{"trust", "update"} {
 		if _, ok := s.flag(screen); ok && !s.before(screen) {
 			return 1
@@ -109,7 +117,7 @@ func playStandIn(vendor string, args []string) int {
 	fmt.Print("\x1b[?2004h")
 	s.say.begin(s)
 	if _, ok := s.flag("early"); ok {
-		s.say.told(s, done, map[string]string{"text": "an early word", "turn": uuid.NewString()})
+		s.told(done, map[string]string{"text": "an early word", "turn": uuid.NewString()})
 	}
 	s.say.status(s, "idle", "")
 	s.redraw()
@@ -148,7 +156,10 @@ func (s *standIn) compose(key string) bool {
 	switch {
 	case key == "\r":
 		text := string(s.text)
-		if _, stuck := s.flag("stuck"); stuck {
+		_, stuck := s.flag("stuck")
+		burst, _ := s.flag("burst")
+		ms, _ := strconv.Atoi(burst)
+		if stuck || time.Since(s.typed) < time.Duration(ms)*time.Millisecond {
 			s.text = append(s.text, '\n')
 			break
 		}
@@ -161,6 +172,12 @@ func (s *standIn) compose(key string) bool {
 			return true
 		case "/model":
 			s.choose()
+		case "/new":
+			s.anew()
+		case "/compact": // work of its own, of which nothing is told
+			s.busyFor = "Compacting"
+			s.work("60000")
+			s.rest()
 		default:
 			s.turn(text)
 		}
@@ -171,7 +188,7 @@ func (s *standIn) compose(key string) bool {
 		s.text = nil
 	case strings.HasPrefix(key, "\x1b"):
 	default:
-		s.text = append(s.text, []rune(key)...)
+		s.text, s.typed = append(s.text, []rune(key)...), time.Now()
 	}
 	s.redraw()
 	return false
@@ -192,16 +209,19 @@ func (s *standIn) turn(text string) {
 	id := uuid.NewString()
 	s.said = append(s.said, "> "+strings.Split(text, "\n")[0])
 	if _, deaf := s.flag("deaf"); !deaf {
-		s.say.told(s, prompted, map[string]string{"text": text, "turn": id})
+		s.told(prompted, map[string]string{"text": text, "turn": id})
 	}
 	s.say.status(s, "busy", "")
-	s.busyFor = "Thinking"
+	s.busyFor, s.since = "Thinking", time.Now()
 	s.redraw()
 	if does["FOREIGN"] != "" {
 		mine := s.chat
 		s.chat = uuid.NewString()
-		s.say.told(s, done, map[string]string{"text": "of another chat", "turn": uuid.NewString()})
+		s.told(done, map[string]string{"text": "of another chat", "turn": uuid.NewString()})
 		s.chat = mine
+	}
+	if codex, ok := s.say.(*playCodex); ok && does["PART"] != "" {
+		codex.part(s)
 	}
 	if !s.work(does["SLOW"]) {
 		s.cut(id, "user_interrupt", text, does["BACK"] != "")
@@ -220,19 +240,13 @@ func (s *standIn) turn(text string) {
 		return
 	}
 	if does["CLEAR"] != "" {
-		mine := s.chat
-		s.chat = uuid.NewString()
-		s.rest()
-		s.chat, mine = mine, s.chat
-		s.say.told(s, left, map[string]string{"reason": "clear"})
-		s.chat = mine
-		s.say.told(s, session, map[string]string{"reason": "clear"})
+		s.anew()
 		return
 	}
 	if does["FAIL"] != "" {
 		s.said = append(s.said, does["FAIL"])
 		s.rest()
-		s.say.told(s, failed, map[string]string{"error": does["FAIL"], "turn": id})
+		s.told(failed, map[string]string{"error": does["FAIL"], "turn": id})
 		return
 	}
 	answer := does["SAY"]
@@ -243,13 +257,16 @@ func (s *standIn) turn(text string) {
 		answer = strings.Repeat("é", n)
 	}
 	s.said = append(s.said, strings.Split(answer[:min(len(answer), 60)], "\n")...)
+	for n, _ := strconv.Atoi(does["LINES"]); n > 0; n-- {
+		s.said = append(s.said, "line "+strconv.Itoa(n))
+	}
 	if does["QUOTE"] != "" {
 		s.said = append(s.said, "the question looks like this:", "────────────────────", "  Do you want to proceed?", "❯ 1. Yes", "  2. Yes, always", "  3. No", "")
 	}
 	s.rest()
-	s.say.told(s, done, map[string]string{"text": answer, "turn": id})
+	s.told(done, map[string]string{"text": answer, "turn": id})
 	if does["TWICE"] != "" {
-		s.say.told(s, done, map[string]string{"text": answer, "turn": id})
+		s.told(done, map[string]string{"text": answer, "turn": id})
 	}
 }
 
@@ -258,6 +275,17 @@ func (s *standIn) rest() {
 	s.busyFor = ""
 	s.say.status(s, "idle", "")
 	s.redraw()
+}
+
+// anew begins another chat.
+func (s *standIn) anew() {
+	mine := s.chat
+	s.chat = uuid.NewString()
+	s.rest()
+	s.chat, mine = mine, s.chat
+	s.told(left, map[string]string{"reason": "clear"})
+	s.chat = mine
+	s.told(session, map[string]string{"reason": "clear"})
 }
 
 // cut ends a turn that was interrupted.
@@ -270,18 +298,24 @@ func (s *standIn) cut(id, reason, text string, back bool) {
 	if back && s.vendor == "grok" {
 		return // it takes the turn back and tells nothing
 	}
-	s.say.told(s, interrupted, map[string]string{"turn": id, "reason": reason})
+	s.told(interrupted, map[string]string{"turn": id, "reason": reason})
 }
 
 // work is busy for some milliseconds; false when a key interrupts it.
 func (s *standIn) work(ms string) bool {
 	n, _ := strconv.Atoi(ms)
+	s.since = time.Now()
 	timer := time.NewTimer(time.Duration(n) * time.Millisecond)
 	defer timer.Stop()
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	s.redraw()
 	for {
 		select {
 		case <-timer.C:
 			return true
+		case <-second.C:
+			s.redraw()
 		case key := <-s.keys:
 			if key == "\x1b" || key == "\x03" {
 				return false
@@ -290,10 +324,13 @@ func (s *standIn) work(ms string) bool {
 	}
 }
 
+// seconds is how long it has been at work, as vendors count it.
+func (s *standIn) seconds() int { return int(time.Since(s.since).Seconds()) }
+
 // ask shows a question until it is answered.
 func (s *standIn) ask(command, swap string) bool {
 	s.shown = s.say.question(command)
-	s.say.told(s, waits, map[string]string{"tool": "Bash"})
+	s.told(waits, map[string]string{"tool": "Bash"})
 	s.say.status(s, "waiting", "permission prompt")
 	s.redraw()
 	swapped := make(chan os.Signal, 1)
@@ -316,7 +353,7 @@ func (s *standIn) ask(command, swap string) bool {
 				s.shown = nil
 				no := plainNo().MatchString(c.label)
 				if !no {
-					s.say.told(s, goesOn, nil)
+					s.told(goesOn, nil)
 					s.say.status(s, "busy", "")
 				}
 				s.redraw()
@@ -374,9 +411,20 @@ func (s *standIn) choose() {
 	}
 }
 
-// redraw draws the whole screen.
+// told tells what happened, as the vendor does.
+func (s *standIn) told(k kind, with map[string]string) {
+	if _, mute := s.flag("mute"); !mute {
+		s.say.told(s, k, with)
+	}
+}
+
+// redraw draws the whole screen, of which the first rows scroll away.
 func (s *standIn) redraw() {
 	rows, row, column := s.say.draw(s)
+	if _, height, err := term.GetSize(0); err == nil && len(rows) > height {
+		row -= len(rows) - height
+		rows = rows[len(rows)-height:]
+	}
 	var b bytes.Buffer
 	b.WriteString("\x1b[2J\x1b[H" + strings.Join(rows, "\r\n"))
 	fmt.Fprintf(&b, "\x1b[%d;%dH", row+1, column+1)
@@ -428,8 +476,9 @@ func readKeys(keys chan<- string) {
 			keys <- string(r)
 			continue
 		}
-		if next, _ := in.Peek(1); len(next) == 0 || next[0] != '[' {
-			keys <- "\x1b"
+		if next, _ := in.Peek(1); next[0] != '[' { // with Alt held down: no Escape, and no text
+			next, _, _ := in.ReadRune()
+			keys <- "\x1b" + string(next)
 			continue
 		}
 		sequence := "\x1b"

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +43,7 @@ func (*playClaude) draw(s *standIn) ([]string, int, int) {
 		return rows, len(rows) - 1, 0
 	}
 	if s.busyFor != "" {
-		rows = append(rows, "· "+s.busyFor+"… (1s)")
+		rows = append(rows, "· "+s.busyFor+fmt.Sprintf("… (%ds)", s.seconds()))
 	}
 	inside, row, column := s.composer("❯\u00a0", "  ")
 	rows = append(rows, "", acrossScreen())
@@ -99,7 +101,11 @@ func (*playClaude) question(command string) *dialog {
 }
 
 // playCodex: no hooks, the rollout and the lock of the chat.
-type playCodex struct{ rollout, lock *os.File }
+type playCodex struct {
+	rollout *os.File
+	locks   []*os.File
+	source  any // of a chat; nil is a person's
+}
 
 func codexHome() string { return filepath.Join(os.Getenv("HOME"), ".codex") }
 
@@ -109,10 +115,11 @@ func (p *playCodex) begin(s *standIn) {
 	}
 	locks := filepath.Join(codexHome(), "thread-writer-locks")
 	os.MkdirAll(locks, 0o700)
-	p.lock, _ = os.Create(filepath.Join(locks, s.chat+".lock"))
+	lock, _ := os.Create(filepath.Join(locks, s.chat+".lock"))
+	p.locks, p.rollout = append(p.locks, lock), nil // those of earlier chats stay open
 }
 
-func (p *playCodex) finish(*standIn) { p.lock.Close() }
+func (*playCodex) finish(*standIn) {}
 
 func (*playCodex) draw(s *standIn) ([]string, int, int) {
 	rows := append([]string{"  >_ Codex stand-in", ""}, s.said...)
@@ -122,7 +129,7 @@ func (*playCodex) draw(s *standIn) ([]string, int, int) {
 		return rows, len(rows) - 1, 0
 	}
 	if s.busyFor != "" {
-		rows = append(rows, "• Working (1s • esc to interrupt)")
+		rows = append(rows, fmt.Sprintf("• Working (%ds • esc to interrupt)", s.seconds()))
 	}
 	inside, row, column := s.composer("› ", "  ")
 	hint := ""
@@ -139,13 +146,18 @@ func (*playCodex) draw(s *standIn) ([]string, int, int) {
 }
 
 func (p *playCodex) told(s *standIn, k kind, with map[string]string) {
+	if k == session {
+		p.begin(s)
+		return
+	}
 	if p.rollout == nil {
 		day := filepath.Join(codexHome(), "sessions", time.Now().Format("2006/01/02"))
 		os.MkdirAll(day, 0o700)
 		p.rollout, _ = os.OpenFile(filepath.Join(day, "rollout-2026-01-02T03-04-05-"+s.chat+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		p.line("session_meta", map[string]any{"session_id": s.chat})
+		p.line("session_meta", map[string]any{"session_id": s.chat, "source": cmp.Or(p.source, any("cli"))})
 	}
 	switch k {
+	case left: // nothing
 	case prompted:
 		p.line("event_msg", map[string]any{"type": "task_started", "turn_id": with["turn"]})
 		p.line("event_msg", map[string]any{"type": "item_completed", "turn_id": with["turn"], "item": map[string]any{
@@ -165,6 +177,17 @@ func (p *playCodex) told(s *standIn, k kind, with map[string]string) {
 func (p *playCodex) line(kind string, payload any) {
 	data, _ := json.Marshal(map[string]any{"timestamp": time.Now(), "type": kind, "payload": payload})
 	p.rollout.Write(append(data, '\n'))
+}
+
+// part plays an agent of the agent's own, with a chat of its own.
+func (p *playCodex) part(s *standIn) {
+	mine, rollout := s.chat, p.rollout
+	s.chat, p.source = uuid.NewString(), map[string]any{"subagent": map[string]any{}}
+	p.begin(s)
+	turn := uuid.NewString()
+	p.told(s, prompted, map[string]string{"text": "a part of it", "turn": turn})
+	p.told(s, done, map[string]string{"text": "the part is done", "turn": turn})
+	s.chat, p.rollout, p.source = mine, rollout, nil
 }
 
 func (*playCodex) status(*standIn, string, string) {}
@@ -207,7 +230,7 @@ func (*playGrok) draw(s *standIn) ([]string, int, int) {
 		return rows, len(rows) - 1, 0
 	}
 	if s.busyFor != "" {
-		rows = append(rows, "    ⠋ Responding… 1.0s  [stop]")
+		rows = append(rows, fmt.Sprintf("    ⠋ Responding… %d.0s  [stop]", s.seconds()))
 	}
 	inside, row, column := s.composer("  │ ❯ ", "  │   ")
 	if len(s.text) == 0 && len(s.said) > 0 {
