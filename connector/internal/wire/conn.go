@@ -119,16 +119,17 @@ func (c *conn) deliver(b *batch, a answer) error {
 		if !complete || len(all) == 0 {
 			return nil
 		}
-		return c.sendValue(all)
+		return c.sendAnswers(all, true)
 	}
 	if a.Version == "" {
 		return nil
 	}
-	return c.sendValue(a)
+	return c.sendAnswers([]answer{a}, false)
 }
 
-func (c *conn) sendValue(v any) error {
-	line, err := encode(v)
+// sendAnswers sends one answer, or those of a batch.
+func (c *conn) sendAnswers(all []answer, isBatch bool) error {
+	line, err := encode(all, isBatch)
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
@@ -207,7 +208,7 @@ func (c *conn) read() {
 		line, err := c.in.next()
 		switch {
 		case errors.Is(err, errTooLong):
-			err = c.sendValue(invalid(nil, fmt.Sprintf("a message is at most %d bytes", MaxMessage)).answer())
+			err = c.deliver(nil, invalid(nil, fmt.Sprintf("a message is at most %d bytes", MaxMessage)).answer())
 		case err == nil:
 			err = c.take(line)
 		}

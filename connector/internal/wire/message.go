@@ -144,26 +144,60 @@ func standsAlone(params json.RawMessage) bool {
 	return json.Unmarshal(params, &p) == nil && p.Meta.Version >= statelessVersion
 }
 
-// answer is a JSON-RPC response as it is written. The id is null when the
-// request's could not be read, as JSON-RPC 2.0 says.
+// answer is a JSON-RPC response. The id is null when the request's could not be
+// read, as JSON-RPC 2.0 says.
 type answer struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *jsonrpc.Error  `json:"error,omitempty"`
+	Version string
+	ID      json.RawMessage
+	Result  json.RawMessage
+	Error   *jsonrpc.Error
 }
 
 func (r refusal) answer() answer {
 	return answer{Version: "2.0", ID: r.id, Error: &jsonrpc.Error{Code: r.code, Message: r.text}}
 }
 
-// encode returns v as one line, with its line feed.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+// encode returns answers as one line, with its line feed: an array if they are
+// those of a batch. Results are put in as they are: the SDK has made JSON of
+// them, on one line, and they may be long.
+func encode(all []answer, isBatch bool) ([]byte, error) {
+	size := 0
+	for _, a := range all {
+		size += len(a.Result) + len(a.ID) + 64
 	}
-	return b.Bytes(), nil
+	line := make([]byte, 0, size)
+	if isBatch {
+		line = append(line, '[')
+	}
+	for i, a := range all {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = append(line, `{"jsonrpc":"`...)
+		line = append(line, a.Version...)
+		line = append(line, `","id":`...)
+		if a.ID == nil {
+			line = append(line, "null"...)
+		}
+		line = append(line, a.ID...)
+		switch {
+		case a.Error != nil:
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(a.Error); err != nil {
+				return nil, err
+			}
+			line = append(line, `,"error":`...)
+			line = append(line, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+		case len(a.Result) > 0:
+			line = append(line, `,"result":`...)
+			line = append(line, a.Result...)
+		}
+		line = append(line, '}')
+	}
+	if isBatch {
+		line = append(line, ']')
+	}
+	return append(line, '\n'), nil
 }
