@@ -67,11 +67,21 @@ func (s *Server) list(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such cursor: all tools are on the first page"}
 	}
-	res := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, 0, len(s.tools)), Cacheable: keep}
+	res := &toolList{ListToolsResult: mcp.ListToolsResult{Cacheable: keep}, Tools: make([]json.RawMessage, 0, len(s.tools))}
 	for _, t := range s.tools {
-		res.Tools = append(res.Tools, t.definition())
+		listed, err := t.listed()
+		if err != nil {
+			return nil, err
+		}
+		res.Tools = append(res.Tools, listed)
 	}
 	return res, nil
+}
+
+// toolList is a list of tools that are JSON already.
+type toolList struct {
+	mcp.ListToolsResult
+	Tools []json.RawMessage `json:"tools"` // in place of those of the SDK's type
 }
 
 // answer calls a tool for a client. A failed call is a result with an error for

@@ -17,7 +17,7 @@ import (
 	"termpilot/pilot"
 )
 
-var update = flag.Bool("update", false, "rewrite the schemas in testdata")
+var update = flag.Bool("update", false, "rewrite the schemas")
 
 // The real engine fits.
 var _ Pilot = (*pilot.Pilot)(nil)

@@ -21,10 +21,25 @@ import (
 	"termpilot/pilot"
 )
 
+// definition is the tool as MCP is to list it. All four hints are set: unset
+// ones mean the worst to some clients and the best to others.
+func (t tool) definition() *mcp.Tool {
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.about,
+		InputSchema: t.in().raw(), OutputSchema: t.out().raw(),
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint:    t.access == reads,
+			DestructiveHint: &t.destroys,
+			IdempotentHint:  t.repeatable(),
+			OpenWorldHint:   &t.reaches,
+		},
+	}
+}
+
 func TestEveryToolIsListedAsItsGoldenSays(t *testing.T) { // MCP-30
 	seen := map[string]bool{}
 	for _, tool := range table {
-		file := filepath.Join("testdata", "schema", tool.name+".json")
+		file := filepath.Join("schema", tool.name+".json")
 		seen[file] = true
 		var got bytes.Buffer
 		data, err := json.Marshal(tool.definition())
@@ -50,7 +65,7 @@ func TestEveryToolIsListedAsItsGoldenSays(t *testing.T) { // MCP-30
 			t.Errorf("%s differs (-want +got); a change of a schema is a change of contract:\n%s", tool.name, diff)
 		}
 	}
-	files, err := filepath.Glob("testdata/schema/*.json")
+	files, err := filepath.Glob("schema/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
