@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -22,8 +23,24 @@ func commands() map[string]*cobra.Command {
 		}
 	}
 	a := &app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard, getenv: func(string) string { return "" }}
-	visit(a.rootCommand())
+	visit(a.rootCommand([]string{"help"}))
 	return found
+}
+
+func TestServeIsTheSameWithAndWithoutTheOtherCommands(t *testing.T) { // CLI-4, CLI-9
+	a := &app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard, getenv: func(string) string { return "" }}
+	for _, args := range [][]string{nil, {"serve"}, {"serve", "--read-only"}} {
+		alone, _, err := a.rootCommand(args).Find([]string{"serve"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(commands()["termpilot serve"].UsageString(), alone.UsageString()); diff != "" {
+			t.Errorf("%q: usage differs (-with +alone):\n%s", args, diff)
+		}
+		if n := len(alone.Parent().Commands()); n != 1 {
+			t.Errorf("%q: made %d commands", args, n)
+		}
+	}
 }
 
 func TestEveryCommandExplainsItself(t *testing.T) { // CLI-4

@@ -28,7 +28,7 @@ type app struct {
 
 // run carries out one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	root := a.rootCommand()
+	root := a.rootCommand(args)
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -67,7 +67,8 @@ func readerLeft(err error) bool {
 	return ok && write.Path == os.Stdout.Name() && errors.Is(write, syscall.EPIPE)
 }
 
-func (a *app) rootCommand() *cobra.Command {
+// rootCommand is the command line, with as many of its commands as args need.
+func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "termpilot",
 		Short: "Let MCP clients see and safely drive your terminals",
@@ -98,6 +99,10 @@ func (a *app) rootCommand() *cobra.Command {
 			cmd.GroupID = title
 			root.AddCommand(cmd)
 		}
+	}
+	if len(args) == 0 && !a.interactive() || len(args) > 0 && args[0] == serve.Name() {
+		under("MCP clients", serve) // a server starts for every client, and is spared the flags of the rest
+		return root
 	}
 	under("Look at sessions", a.sessionsCommand(), a.readCommand(), a.attachCommand())
 	under("Work in sessions", a.runCommand(), a.sendCommand(), a.keysCommand())
