@@ -257,3 +257,30 @@ func TestAnAgentThatAnAgentRunsByItselfIsNotTakenForIt(t *testing.T) { // HOOK-3
 		t.Errorf("answer %q of process %s", got, strconv.Itoa(running.PID))
 	}
 }
+
+func TestALaunchPassesNoAliasesAndNoHistory(t *testing.T) { // LAUNCH-12
+	every(t, func(t *testing.T, w *world, preset string) {
+		for _, name := range []string{".bashrc", ".bash_profile"} {
+			text := "echo welcome\nset -o history\nshopt -s expand_aliases\nalias " + preset + "='exit 3'\n" + preset + "() { exit 4; }\n"
+			if err := os.WriteFile(filepath.Join(w.home, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := w.launch(preset, "", "SAY:unharmed")
+		if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Done {
+			t.Fatalf("%+v\n%s", got, w.screen(r.SessionID))
+		}
+		w.keys(r.SessionID, "/exit")
+		w.keys(r.SessionID, "\r")
+		if got := w.wait(r.SessionID, ""); got.Outcome != Done {
+			t.Errorf("%+v", got)
+		}
+		w.until("its session has ended with it", func() bool {
+			all, err := w.host.Sessions(t.Context())
+			return err == nil && len(all) == 0
+		})
+		if data, err := os.ReadFile(filepath.Join(w.home, ".bash_history")); err == nil {
+			t.Errorf("history: %q", data)
+		}
+	})
+}

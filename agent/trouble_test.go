@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/terminal"
 )
 
 func TestNothingIsTypedIntoAShellThatADeadAgentLeft(t *testing.T) { // TURN-4
@@ -68,6 +70,36 @@ func TestASuspendedAgentGetsNothing(t *testing.T) { // TURN-4
 		w.ends(r.SessionID, "now", Done)
 		w.wantNoted("prompt", "now")
 	})
+}
+
+// copying has a terminal that types into other sessions, too.
+type copying struct{ *pilot.Pilot }
+
+func (c copying) SeeOne(ctx context.Context, op string, id terminal.ID) (pilot.Seen, error) {
+	seen, err := c.Pilot.SeeOne(ctx, op, id)
+	seen.On = copied{seen.On}
+	return seen, err
+}
+
+type copied struct{ terminal.Backend }
+
+func (copied) Broadcasts(context.Context, terminal.ID) (bool, error) { return true, nil }
+
+func TestNothingIsTypedWhereItReachesOtherSessions(t *testing.T) { // TURN-11
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	a := New(Options{Pilot: copying{w.pilot}, Dir: w.agents.dir, Self: w.agents.self, Env: w.env})
+	_, err := a.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "for one"})
+	w.refuses(err, fault.Unverified)
+	w.asks(r.SessionID, "RUN:curl x")
+	asked, err := a.Ask(t.Context(), r.SessionID)
+	if err != nil || !asked.Asks {
+		t.Fatalf("%+v %v", asked, err)
+	}
+	_, err = a.Answer(t.Context(), r.SessionID, asked.Digest, true)
+	w.refuses(err, fault.Unverified)
+	w.wantNoted("prompt", "RUN:curl x")
+	w.wantNoted("answer")
 }
 
 func TestAPromptIsNotLostOnAnAgentThatStartsSlowly(t *testing.T) { // LAUNCH-2
