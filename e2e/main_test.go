@@ -117,16 +117,19 @@ func (h home) termpilot(t testing.TB, args ...string) (stdout, stderr string, co
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// processes lists what still runs with this home in its environment (Linux; elsewhere none).
+// processes lists what still runs with this home in its environment, or in a
+// folder of it (Linux; elsewhere none).
 func (h home) processes() []string {
 	var left []string
-	dirs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range dirs {
-		environ, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(environ, []byte("HOME="+h.dir+"\x00")) && !bytes.Contains(environ, []byte("HOME="+h.dir+"/")) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		environ, _ := os.ReadFile(filepath.Join(dir, "environ")) // gone, or another user's
+		folder, _ := os.Readlink(filepath.Join(dir, "cwd"))
+		if !bytes.Contains(environ, []byte("HOME="+h.dir+"\x00")) && !bytes.Contains(environ, []byte("HOME="+h.dir+"/")) &&
+			!strings.HasPrefix(folder+"/", h.dir+"/") {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		if len(line) == 0 {
 			continue // a zombie: its parent has yet to look
 		}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -25,7 +26,9 @@ import (
 // the flags that the supervisor gives, speaks the protocol, tells of itself what
 // the real one tells, lies included (/readyz says ready whatever the control
 // plane says), and logs as it does. A test binary becomes it when its name is
-// tunnel-client (see [Becomes]). Two files beside its pid file make it ill:
+// tunnel-client (see [Becomes]). It starts what it is told Codex's app server
+// is, with its whole environment, and looks after it no more than the real one
+// does when it is killed. Two files beside its pid file make it ill:
 // "deaf" (it stops polling and does not say so) and "leak" (it prints its key).
 type client struct {
 	base, id, key, socket, pidFile string
@@ -102,6 +105,11 @@ func run(args []string) int {
 	defer stop()
 	go func() { _ = http.Serve(l, c.health()) }()
 	defer os.Remove(*health)
+	if codex := exec.Command(os.Getenv("TUNNEL_CLIENT_CODEX_APP_SERVER_CMD"), strings.Fields(os.Getenv("TUNNEL_CLIENT_CODEX_APP_SERVER_ARGS"))...); codex.Err == nil {
+		if in, err := codex.StdinPipe(); err == nil && codex.Start() == nil {
+			defer func() { _ = in.Close(); _ = codex.Wait() }()
+		}
+	}
 	c.log("INFO", "provided", map[string]any{"constructor": "framework.New()"})
 	c.log("INFO", "🟢 tunnel-client started", map[string]any{"version": "0.0.12"})
 	c.metadata(ctx)
