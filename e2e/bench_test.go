@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"termpilot/testneeds"
 )
 
 // The figures of the README, each beside something that does the same with
@@ -232,9 +234,7 @@ func (a *asker) echo(b *testing.B, line string) {
 func BenchmarkRunTrue(b *testing.B) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		b.Run(shell, func(b *testing.B) {
-			if _, err := exec.LookPath(shell); err != nil {
-				b.Skip(err)
-			}
+			testneeds.Program(b, shell)
 			runTrue(b, shell)
 		})
 	}

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/testneeds"
 )
 
 func TestTheShellsFurtherPromptsAreNoPartOfACommand(t *testing.T) { // HOST-161
 	for _, shell := range []string{"bash", "zsh"} {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			c.send(id, "PS2='mo''re> '\r")

@@ -14,6 +14,7 @@ import (
 
 	"termpilot/iterm/api"
 	"termpilot/process"
+	"termpilot/testneeds"
 )
 
 func quote(text string) string { return encode(text) }
@@ -140,7 +141,7 @@ func (c *apiClient) closeSession(id string, force bool) api.CloseResponse_Status
 func TestClosingHangsUpOnTheForegroundJobAndTheShell(t *testing.T) { // HOST-25
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			c.send(id, "sleep 63\r")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/testneeds"
 )
 
 func TestTheEnvironmentIsTheUsersAndTheTerminalsOwn(t *testing.T) { // HOST-10, HOST-11
@@ -45,7 +46,7 @@ func TestTheEnvironmentIsTheUsersAndTheTerminalsOwn(t *testing.T) { // HOST-10, 
 	}
 	// The same in the shells that are integrated, and no secret of ours there either.
 	for _, shell := range shells {
-		needShell(t, shell)
+		testneeds.Program(t, shell)
 		id := c.openReady(shell)
 		_, got := c.run(id, "tr '\\0' '\\n' </proc/$fish_pid$$/environ | grep -c canary; env | grep -E '^(TERM|LANG)='")
 		if shell != "fish" && !strings.HasPrefix(got, "0\n") || !strings.Contains(got, "TERM=xterm-256color") || !strings.Contains(got, "LANG=C.UTF-8") {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -126,15 +125,5 @@ func waitUntil(t testing.TB, what string, done func() bool) {
 		case <-deadline:
 			t.Fatalf("waited %v in vain: %s", patience, what)
 		}
-	}
-}
-
-func needShell(t testing.TB, name string) {
-	t.Helper()
-	if _, ok := findProfile(os.Environ(), name); !ok {
-		if strings.Contains(os.Getenv("TERMPILOT_TEST_REQUIRE"), name) {
-			t.Fatalf("%s is required and not installed", name)
-		}
-		t.Skipf("%s is not installed", name)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/testneeds"
 )
 
 func TestACommandOfSixteenKiBArrivesWhole(t *testing.T) { // HOST-40
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			text := strings.Repeat("abcdefghij klmno", 1023)
@@ -80,7 +81,7 @@ func TestTheEmulatorsAnswersReachTheProgram(t *testing.T) { // HOST-42
 func TestAnswersThatNobodyWaitsForAreNotTyped(t *testing.T) { // HOST-43
 	t.Parallel() // it waits more than it works
 	for _, shell := range shells {
-		needShell(t, shell)
+		testneeds.Program(t, shell)
 		h := newHost(t)
 		h.write("hostile", "\x1b[c\x1b[6n\x1b[>c\x1b[?6n\x1b]11;?\x07\x1b[18t\x1bP+q544e\x1b\\\n")
 		c := h.connect()

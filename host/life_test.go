@@ -16,6 +16,7 @@ import (
 	"termpilot/fault"
 	"termpilot/private"
 	"termpilot/process"
+	"termpilot/testneeds"
 )
 
 // place points this process, and hosts that it starts, at a folder of their own.
@@ -251,9 +252,7 @@ func TestADaemonStartedUnderNohupPassesNoIgnoredOrBlockedSignalOn(t *testing.T) 
 		t.Skip("needs /proc")
 	}
 	loc := place(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not installed")
-	}
+	testneeds.Program(t, "python3")
 	// A parent that ignores and blocks what it can, as some service managers do.
 	const parent = `import os,signal,sys
 for s in range(1, 32):

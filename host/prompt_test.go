@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"termpilot/iterm/api"
+	"termpilot/testneeds"
 )
 
 func (c *apiClient) promptView(id string) promptView {
@@ -56,7 +57,7 @@ func is(b *bool, want bool) bool { return b != nil && *b == want }
 func TestThePromptSaysWhetherAnythingIsTyped(t *testing.T) { // HOST-33
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			if v := c.promptView(id); v.State != "editing" || !is(v.Typed, false) || v.Touched || !v.Paste {
@@ -90,7 +91,7 @@ func TestThePromptSaysWhetherAnythingIsTyped(t *testing.T) { // HOST-33
 
 func TestUnfinishedInputIsAContinuation(t *testing.T) { // HOST-34
 	for _, shell := range []string{"bash", "zsh"} {
-		needShell(t, shell)
+		testneeds.Program(t, shell)
 		c := newHost(t).connect()
 		id := c.openReady(shell)
 		c.send(id, "echo 'abc\r")
@@ -106,7 +107,7 @@ func TestUnfinishedInputIsAContinuation(t *testing.T) { // HOST-34
 func TestMarksThatAProgramPrintsCountForNothing(t *testing.T) { // HOST-30
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			h := newHost(t)
 			c := h.connect()
 			id := c.openReady(shell)
@@ -138,7 +139,7 @@ func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 	} {
 		t.Run(test.shell+" "+test.command, func(t *testing.T) {
 			t.Parallel()
-			needShell(t, test.shell)
+			testneeds.Program(t, test.shell)
 			c := newHost(t).connect()
 			id := c.openReady(test.shell)
 			began := time.Now()
@@ -155,7 +156,7 @@ func TestABuiltinThatReadsIsNotTakenForLostMarks(t *testing.T) { // HOST-35
 	t.Parallel() // it waits more than it works
 	c := newHost(t).connect()
 	for _, shell := range shells {
-		needShell(t, shell)
+		testneeds.Program(t, shell)
 		id := c.openReady(shell)
 		c.send(id, "read x\r")
 		if shell == "fish" {
@@ -207,7 +208,7 @@ func TestAPromptIsToldWhenItsLineEditorTakesPastes(t *testing.T) { // HOST-39
 	t.Parallel()
 	c := newHost(t).connect()
 	for _, shell := range shells {
-		needShell(t, shell)
+		testneeds.Program(t, shell)
 		id := c.openReady(shell)
 		for range 3 { // told, or on a busy machine soon to be told
 			waitUntil(t, shell+" takes pastes", func() bool { return c.promptView(id).Paste })

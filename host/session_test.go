@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/testneeds"
 )
 
 var shells = []string{"bash", "zsh", "fish"}
@@ -13,7 +14,7 @@ var shells = []string{"bash", "zsh", "fish"}
 func TestACommandRunsInEachShellWithItsOutputAndExitStatus(t *testing.T) {
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			for _, test := range []struct {
@@ -49,7 +50,7 @@ func TestACommandRunsInEachShellWithItsOutputAndExitStatus(t *testing.T) {
 func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
 	c := newHost(t).connect()
 	for _, shell := range shells {
-		needShell(t, shell)
+		testneeds.Program(t, shell)
 		id := c.openReady(shell)
 		c.run(id, "seq 1 50")
 		for command, want := range map[string]string{
@@ -66,7 +67,7 @@ func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
 func TestAnUpdateThatACommandLeftOpenHidesNothing(t *testing.T) { // HOST-37
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			for range 3 {
@@ -83,7 +84,7 @@ func TestAnUpdateThatACommandLeftOpenHidesNothing(t *testing.T) { // HOST-37
 
 func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
 	t.Parallel() // it waits more than it works
-	needShell(t, "zsh")
+	testneeds.Program(t, "zsh")
 	h := newHost(t)
 	for _, rc := range []string{"", "PROMPT_EOL_MARK='<no newline>'\n", "PROMPT_EOL_MARK=''\n", "unsetopt prompt_sp prompt_cr\n", "PROMPT='%~\n> '; RPROMPT='[%T]'\n"} {
 		h.write(".zshrc", rc)
@@ -103,7 +104,7 @@ func TestZshsFillerIsCutAndNothingElse(t *testing.T) { // HOST-37
 
 func TestWhatAFunctionNamedPrecmdPrintsIsNoOutput(t *testing.T) { // HOST-37
 	t.Parallel() // it waits more than it works
-	needShell(t, "zsh")
+	testneeds.Program(t, "zsh")
 	h := newHost(t)
 	for _, precmd := range []string{
 		`print ""`, `echo PRECMD`, `print; print "~/src (main)"`, `print -n here`, `print -rl -- a "" b "" c`, `print -Pn "\e]0;t\a"`, `:`,
@@ -127,7 +128,7 @@ func TestWhatAFunctionNamedPrecmdPrintsIsNoOutput(t *testing.T) { // HOST-37
 }
 
 func TestNothingIsLostWhenPrecmdCoversTheFiller(t *testing.T) { // HOST-37
-	needShell(t, "zsh")
+	testneeds.Program(t, "zsh")
 	h := newHost(t)
 	for _, precmd := range []string{`print -r -- ${(l:COLUMNS::-:)}`, `print -r -- ${(l:100::-:)}`, `print -n "\r\e[K"`, `print -n "\e[A\e[J"`} {
 		h.write(".zshrc", "precmd() { "+precmd+" }\n")
@@ -151,7 +152,7 @@ func TestNothingIsLostWhenPrecmdCoversTheFiller(t *testing.T) { // HOST-37
 func TestAResizeKeepsWhatACommandPrinted(t *testing.T) { // HOST-37, HOST-82
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
 			want := strings.Repeat("0123456789", 25)

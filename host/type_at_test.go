@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"termpilot/iterm/api"
+	"termpilot/testneeds"
 )
 
 // invokeOn calls a method of a session and returns its result, or the status of its error.
@@ -29,7 +30,7 @@ func TestTextIsTypedAtAFreshPromptAlone(t *testing.T) { // HOST-190
 	t.Parallel() // it waits more than it works
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
-			needShell(t, shell)
+			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			for what, disturb := range map[string]func(id string){
 				"a key":  func(id string) { c.send(id, "\x01") },

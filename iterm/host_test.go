@@ -14,6 +14,7 @@ import (
 	"termpilot/iterm"
 	"termpilot/terminal"
 	"termpilot/terminal/terminaltest"
+	"termpilot/testneeds"
 )
 
 // gate is the way to a host. It can be shut, with all that passed through it.
@@ -89,9 +90,7 @@ func serveHost(t testing.TB) (*iterm.Client, *gate) {
 }
 
 func TestTheHostIsABackend(t *testing.T) {
-	if _, err := os.Stat("/bin/bash"); err != nil {
-		t.Skip("needs bash")
-	}
+	testneeds.Program(t, "bash")
 	gates := map[terminal.Backend]*gate{}
 	terminaltest.TestBackend(t, func(t *testing.T) terminal.Backend {
 		c, g := serveHost(t)

@@ -15,6 +15,7 @@ import (
 	"termpilot/fault"
 	"termpilot/host"
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 // hostProcess is a host of its own, that can be killed.
@@ -27,9 +28,7 @@ type hostProcess struct {
 
 func newHostProcess(t *testing.T) *hostProcess {
 	t.Helper()
-	if _, err := os.Stat("/bin/bash"); err != nil {
-		t.Skip("needs bash")
-	}
+	testneeds.Program(t, "bash")
 	home, err := os.MkdirTemp("", "tp") // short: the socket's path must fit
 	if err != nil {
 		t.Fatal(err)

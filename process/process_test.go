@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"termpilot/testneeds"
 )
 
 // testPatience is the longest that a test waits for a process to do its thing.
@@ -33,10 +35,7 @@ type person struct {
 // sit starts an interactive bash that knows job control.
 func sit(t *testing.T) *person {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
+	bash := testneeds.Program(t, "bash")
 	cmd := exec.Command(bash, "--norc", "--noprofile", "-i")
 	cmd.Env = append(os.Environ(), "PS1=$ ", "TERM=dumb", "HISTFILE=")
 	cmd.Dir = t.TempDir()
@@ -300,11 +299,7 @@ func TestAZombieIsNotTakenForALiveProcess(t *testing.T) {
 
 func TestAnUglyNameAndALongCommandLineAreRead(t *testing.T) {
 	dir := t.TempDir()
-	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Skip("no sleep")
-	}
-	sleep, _ = filepath.EvalSymlinks(sleep)
+	sleep, _ := filepath.EvalSymlinks(testneeds.Program(t, "sleep"))
 	program, err := os.ReadFile(sleep)
 	if err != nil {
 		t.Fatal(err)
@@ -402,10 +397,10 @@ func BenchmarkReads(b *testing.B) {
 
 func TestAProcessIsKnownByWhatItWasStartedWith(t *testing.T) {
 	value := strconv.Itoa(os.Getpid())
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command(testneeds.Program(t, "sleep"), "60")
 	cmd.Env = append(os.Environ(), "PROCESS_TEST="+value)
 	if err := cmd.Start(); err != nil {
-		t.Skip("no sleep")
+		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	path, err := Executable(cmd.Process.Pid)

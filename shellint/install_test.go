@@ -9,6 +9,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 func TestInstallPutsOneBlockAndUninstallTakesIt(t *testing.T) { // MARK-40
@@ -164,10 +165,7 @@ func TestALoginBashHasTheScriptWhateverItReads(t *testing.T) { // MARK-43
 			t.Errorf("%s with %q: installed in %s, %v", c.file, c.text, in.File, err)
 		}
 		for shell, want := range map[string]string{"bash": "yes", "sh": "no"} {
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				t.Skipf("needs %s", shell)
-			}
+			path := testneeds.Program(t, shell)
 			cmd := exec.Command(path, "-l", "-i", "-c", `[ -n "${__termpilot_p-}" ] && echo yes || echo no`)
 			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=tmux-256color"}
 			if shell == "sh" {

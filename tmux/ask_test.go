@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 // people are users' own settings.
@@ -52,7 +53,7 @@ func everyPerson(t *testing.T, test func(t *testing.T, s *server, id terminal.ID
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		for name, files := range people {
 			t.Run(shell+", "+name, func(t *testing.T) {
-				need(t, shell)
+				testneeds.Program(t, shell)
 				s := newServer(t)
 				for file, text := range files {
 					s.write(file, text)
@@ -139,7 +140,7 @@ func (s *server) runs(t *testing.T, id terminal.ID, command string) terminal.Pro
 func everyShell(t *testing.T, test func(t *testing.T, s *server, id terminal.ID)) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := newServer(t)
 			s.write(".zshrc", "")
 			s.run("new-session", "-d", "-x", "80", "-y", "24", "sleep 600")

@@ -7,10 +7,12 @@ import (
 
 	"termpilot/terminal"
 	"termpilot/terminal/terminaltest"
+	"termpilot/testneeds"
 )
 
 func TestATmuxServerIsABackend(t *testing.T) {
-	need(t, "tmux", "bash")
+	testneeds.Program(t, "tmux")
+	testneeds.Program(t, "bash")
 	servers := map[terminal.Backend]*server{}
 	terminaltest.TestBackend(t, func(t *testing.T) terminal.Backend {
 		s := newServer(t)

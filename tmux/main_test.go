@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"termpilot/process"
+	"termpilot/testneeds"
 )
 
 func TestMain(m *testing.M) {
@@ -25,20 +25,6 @@ func TestMain(m *testing.M) {
 		_ = os.Unsetenv(name)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// need skips a test when a program is not installed, unless it must be.
-func need(t testing.TB, names ...string) {
-	t.Helper()
-	required := strings.Split(os.Getenv("TERMPILOT_TEST_REQUIRE"), ",")
-	for _, name := range names {
-		if _, err := exec.LookPath(name); err != nil {
-			if slices.Contains(required, name) {
-				t.Fatalf("%s is required and not installed", name)
-			}
-			t.Skipf("needs %s", name)
-		}
-	}
 }
 
 // server is a tmux server of a test's own.
@@ -52,7 +38,8 @@ type server struct {
 // newServer makes room for a server. It does not start it.
 func newServer(t testing.TB) *server {
 	t.Helper()
-	need(t, "tmux", "bash")
+	testneeds.Program(t, "tmux")
+	testneeds.Program(t, "bash")
 	dir, err := os.MkdirTemp("", "tptmux") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"termpilot/shellint"
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 // install puts our script into a shell's start-up file. tmux starts login
@@ -53,7 +54,7 @@ func output(t *testing.T, b *Backend, id terminal.ID, p terminal.Prompt) string 
 func TestAnInstalledShellHasMarksInTmux(t *testing.T) { // TMUX-30, MARK-42
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			need(t, shell)
+			testneeds.Program(t, shell)
 			s := newServer(t)
 			s.install(t, shell)
 			// As from inside of other terminals, which would bring marks themselves.
@@ -87,7 +88,7 @@ func TestAPaneThatWeOpenHasMarksOfItsOwn(t *testing.T) { // TMUX-31
 				name += ", installed"
 			}
 			t.Run(name, func(t *testing.T) {
-				need(t, shell)
+				testneeds.Program(t, shell)
 				s := newServer(t)
 				if installed {
 					s.install(t, shell)

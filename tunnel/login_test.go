@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"termpilot/testneeds"
 )
 
 func TestLoginFilesAreQuotedForTheirReaders(t *testing.T) { // TUN-25
@@ -60,10 +62,7 @@ func TestLoginFilesComeAndGo(t *testing.T) { // TUN-25, TUN-26
 }
 
 func TestSystemdTakesTheUnit(t *testing.T) { // TUN-25, TUN-26
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is missing")
-	}
+	analyze := testneeds.Program(t, "systemd-analyze")
 	dir := filepath.Join(t.TempDir(), `My App, it's "50%" $HOME here`)
 	program := filepath.Join(dir, "term pilot")
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700)); err != nil {

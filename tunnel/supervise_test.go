@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/process"
+	"termpilot/testneeds"
 	"termpilot/tunnel/tunneltest"
 )
 
@@ -84,10 +84,7 @@ func eachClient(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Run("real", func(t *testing.T) {
 		client := os.Getenv("TERMPILOT_TUNNEL_CLIENT")
 		if client == "" {
-			client, _ = exec.LookPath("tunnel-client") // none is skipped
-		}
-		if client == "" {
-			t.Skip("tunnel-client is missing")
+			client = testneeds.Program(t, "tunnel-client")
 		}
 		test(t, newBenchWith(t, client))
 	})
