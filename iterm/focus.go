@@ -24,6 +24,12 @@ func (c *Client) Focus(ctx context.Context, id terminal.ID) error {
 	if !exact(id) {
 		return unknown(op, id)
 	}
+	return c.arrange(ctx, op, id, func(ctx context.Context, l *link) error { return l.focus(ctx, id) })
+}
+
+// arrange calls do, which changes how a session is shown, once, on a link that
+// knows where sessions are.
+func (c *Client) arrange(ctx context.Context, op string, id terminal.ID, do func(context.Context, *link) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Deadline)
 	defer cancel()
 	l, err := c.connect(ctx)
@@ -33,8 +39,7 @@ func (c *Client) Focus(ctx context.Context, id terminal.ID) error {
 	if err != nil {
 		return c.explain(ctx, op, id, err, false)
 	}
-	err = l.focus(ctx, id)
-	if errors.Is(err, errNotFound) {
+	if err = do(ctx, l); errors.Is(err, errNotFound) {
 		err = c.notFound(ctx, l, op, id)
 	}
 	return c.explain(ctx, op, id, err, true)

@@ -20,20 +20,9 @@ func (c *Client) Resize(ctx context.Context, id terminal.ID, rows, columns int) 
 	if rows < 1 || columns < 1 || rows > maxSize || columns > maxSize {
 		return badSize(op, id)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.o.Deadline)
-	defer cancel()
-	l, err := c.connect(ctx)
-	if err == nil {
-		err = l.knowTopology(ctx)
-	}
-	if err != nil {
-		return c.explain(ctx, op, id, err, false)
-	}
-	err = l.resize(ctx, id, size{rows: rows, columns: columns})
-	if errors.Is(err, errNotFound) {
-		err = c.notFound(ctx, l, op, id)
-	}
-	return c.explain(ctx, op, id, err, true)
+	return c.arrange(ctx, op, id, func(ctx context.Context, l *link) error {
+		return l.resize(ctx, id, size{rows: rows, columns: columns})
+	})
 }
 
 // maxSize is the most rows or columns that are asked for.
