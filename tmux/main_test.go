@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"termpilot/process"
+	"termpilot/terminal"
 	"termpilot/testneeds"
 )
 
@@ -184,3 +185,44 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// only returns the only session of a server.
+func only(t *testing.T, b *Backend) terminal.Session {
+	t.Helper()
+	list, err := b.Sessions(ctx(t))
+	must(t, err)
+	if len(list) != 1 {
+		t.Fatalf("%d sessions", len(list))
+	}
+	return list[0]
+}
+
+// until looks again and again until what is waited for is so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !so(); {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+		time.Sleep(5 * time.Millisecond) // what tmux shows has no event here
+	}
+}
+
+func (s *server) shows(t *testing.T, target, text string) {
+	t.Helper()
+	until(t, target+" shows "+text, func() bool { return strings.Contains(s.try("capture-pane", "-p", "-t", target), text) })
+}
+
+func text(rows []terminal.Row) string {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(r.Text)
+		if !r.Soft {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// patience is the longest wait for anything.
+const patience = 20 * time.Second
