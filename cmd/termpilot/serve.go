@@ -46,7 +46,10 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 			ctx, stop := connector.WatchParent(cmd.Context())
 			defer stop()
-			return d.server.ServeStdio(ctx, a.in, a.out)
+			in, restore := polled(a.in, a.out, a.errs)
+			defer restore()
+			defer oneProcessor(a.getenv)()
+			return d.server.ServeStdio(ctx, in, a.out)
 		},
 	}
 	s.serverFlags(cmd)
