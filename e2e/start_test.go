@@ -53,3 +53,20 @@ func TestLoadingTheProgramMakesNothingThatCanWait(t *testing.T) { // CLI-47
 		t.Errorf("%d packages told what loading them takes:\n%s", seen, &told)
 	}
 }
+
+func TestAServerListsItsToolsBeforeItHasGarbageToCollect(t *testing.T) { // CLI-49
+	cmd := exec.Command(binary, "serve")
+	cmd.Env = append(newHome(t).env(), "GODEBUG=gctrace=1")
+	cmd.Stdin = strings.NewReader(hello + "\n" + ready + "\n" + listTools + "\n")
+	var out, told bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &told
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, &told)
+	}
+	if !strings.Contains(out.String(), `"wait_session"`) {
+		t.Fatalf("got %s", &out)
+	}
+	if strings.Contains(told.String(), "gc 1 @") {
+		t.Errorf("a start made 4 MB of what it threw away again:\n%s", &told)
+	}
+}
