@@ -38,8 +38,9 @@ func TestChatGPTRunsACommandThroughTheTunnel(t *testing.T) { // TUN-1, TUN-20, T
 		if ran["status"] != "completed" || ran["exit_code"] != 3.0 || ran["output"] != "through\n" && ran["output"] != "through" {
 			t.Errorf("run_command: %v", ran)
 		}
+		w.until("all four calls are counted", func(s tunnelStatus) bool { return s.Calls == 4 }) // tunnel-client says so after it has answered
 		s, code := w.status()
-		if code != 0 || !s.Running || !s.Healthy || !s.Ready || s.Polling != "ok" || s.Calls < 4 || s.RunsTunnel != tunnelID || s.Tools < 9 {
+		if code != 0 || !s.Running || !s.Healthy || !s.Ready || s.Polling != "ok" || s.RunsTunnel != tunnelID || s.Tools < 9 {
 			t.Errorf("status: %d %+v", code, s)
 		}
 		out, errs, code = w.chatgpt("doctor")
