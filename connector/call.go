@@ -99,15 +99,15 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 			})
 		}
 	}
-	var res mcp.CallToolResult
+	res := wire.CallResult()
 	r, err := s.perform(ctx, t, req.Params.Arguments, tell)
 	if err != nil {
 		res.SetError(err)
-		return &res, nil
+		return res, nil
 	}
 	res.StructuredContent = r.structured
 	res.Content = []mcp.Content{&mcp.TextContent{Text: s.words(r)}}
-	return &res, nil
+	return res, nil
 }
 
 // tool returns the tool of a name, if this server offers it.

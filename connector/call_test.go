@@ -153,3 +153,22 @@ func TestTheServerSaysItsNameAndNoMoreThanItCan(t *testing.T) { // MCP-9, MCP-44
 		t.Errorf("got %s", lines[0])
 	}
 }
+
+func TestEveryResultOfTheNewEraSaysThatItIsComplete(t *testing.T) { // MCP-17
+	s, _ := newServer(t, Options{})
+	for _, request := range []string{
+		`"method":"server/discover","params":{`, `"method":"tools/list","params":{`, `"method":"prompts/list","params":{`,
+		`"method":"tools/call","params":{"name":"list_sessions","arguments":{},`,
+		`"method":"tools/call","params":{"name":"read_terminal","arguments":{},`, // it fails
+	} {
+		var out strings.Builder
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,` + request +
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n")
+		if err := s.ServeStdio(t.Context(), in, &out); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), `"resultType":"complete"`) {
+			t.Errorf("%s: %s", request, out.String())
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -63,4 +64,20 @@ func known(err error, hint string) (fault.Code, string) {
 		return fault.Internal, "call diagnostics, and report this message if it stays"
 	}
 	return fault.Internal, hint
+}
+
+// complete is an empty result of a tool that says of itself that it is complete, as
+// every result of 2026-07-28 does: the SDK lets nobody say so but what it answers by
+// itself, and what is read.
+var complete = sync.OnceValue(func() (res mcp.CallToolResult) {
+	if err := res.UnmarshalJSON([]byte(`{"resultType":"complete","content":[]}`)); err != nil {
+		panic(err)
+	}
+	return res
+})
+
+// CallResult returns an empty result of a tool.
+func CallResult() *mcp.CallToolResult {
+	res := complete()
+	return &res
 }

@@ -78,7 +78,7 @@ func broken(method string) (mcp.Result, error) {
 	if method != methodCall {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
-	var res mcp.CallToolResult
+	res := CallResult()
 	res.SetError(&fault.Error{Op: "call", Code: fault.Internal, Detail: "the tool broke", Hint: "read the session before anything else, and report this"})
-	return &res, nil
+	return res, nil
 }
