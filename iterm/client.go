@@ -130,17 +130,6 @@ func (c *Client) Disconnect() error {
 	return nil
 }
 
-// Version returns the protocol version that the connected terminal announced,
-// as "1.17", or "" without a connection.
-func (c *Client) Version() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.link == nil {
-		return ""
-	}
-	return c.link.version
-}
-
 // remember notes that a session lives, or when it ended.
 func (c *Client) remember(id terminal.ID, ended time.Time) {
 	c.mu.Lock()

@@ -75,10 +75,7 @@ func (l *link) focus(ctx context.Context, id terminal.ID) error {
 
 func (l *link) activate(ctx context.Context, id terminal.ID, how activation) error {
 	ask := askActivate(id, how)
-	if err := l.do(ctx, ask); err != nil {
-		return err
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetActivateResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetActivateResponse)
 	if err != nil {
 		return err
 	}

@@ -317,6 +317,14 @@ func (l *link) receive(data []byte) error {
 	return nil
 }
 
+// exchange makes a call and returns the expected response to it.
+func exchange[R any](ctx context.Context, l *link, c *call, get func(*api.ServerOriginatedMessage) *R) (*R, error) {
+	if err := l.do(ctx, c); err != nil {
+		return nil, err
+	}
+	return answerOf(c, get)
+}
+
 // answerOf picks the expected response out of a call's answer.
 func answerOf[R any](c *call, get func(*api.ServerOriginatedMessage) *R) (*R, error) {
 	if r := get(c.answer); r != nil {

@@ -54,10 +54,7 @@ func (c *Client) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt, 
 			return unsupported
 		}
 		ask := askAppVariables([]string{appPrompts})
-		if err := l.do(ctx, ask); err != nil {
-			return err
-		}
-		r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+		r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetVariableResponse)
 		if err != nil {
 			return err
 		}
@@ -241,10 +238,7 @@ func (c *Client) Exit(ctx context.Context, id terminal.ID) (terminal.Exit, error
 // exit asks how a session ended; nil while it lives, or when nobody knows.
 func (l *link) exit(ctx context.Context, id terminal.ID) (*terminal.Exit, error) {
 	ask := askVariables(id, []string{varExit})
-	if err := l.do(ctx, ask); err != nil {
-		return nil, err
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetVariableResponse)
 	if err != nil {
 		return nil, err
 	}

@@ -81,10 +81,7 @@ func (l *link) askNickname(id terminal.ID, name string) *call {
 // profile from which the session's own copy comes. "" when it is not known.
 func (l *link) profileNameOf(ctx context.Context, id terminal.ID) (string, error) {
 	ask := askProfileOf(id, "Original Guid", "Guid")
-	if err := l.do(ctx, ask); err != nil {
-		return "", err
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetGetProfilePropertyResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetGetProfilePropertyResponse)
 	if err != nil {
 		return "", err
 	}
@@ -103,10 +100,7 @@ func (l *link) profileNameOf(ctx context.Context, id terminal.ID) (string, error
 		return "", nil
 	}
 	list := askProfiles(guid)
-	if err := l.do(ctx, list); err != nil {
-		return "", err
-	}
-	profiles, err := answerOf(list, (*api.ServerOriginatedMessage).GetListProfilesResponse)
+	profiles, err := exchange(ctx, l, list, (*api.ServerOriginatedMessage).GetListProfilesResponse)
 	if err != nil {
 		return "", err
 	}

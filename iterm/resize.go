@@ -75,10 +75,7 @@ func (l *link) resize(ctx context.Context, id terminal.ID, want size) error {
 // setSize resizes the window of a session that is alone in its tab.
 func (l *link) setSize(ctx context.Context, id terminal.ID, want size) error {
 	ask := askSize(id, want.rows, want.columns)
-	if err := l.do(ctx, ask); err != nil {
-		return err
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetSetPropertyResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetSetPropertyResponse)
 	if err != nil {
 		return err
 	}
@@ -109,10 +106,7 @@ func (l *link) layOut(ctx context.Context, at record, t tab, want size) error {
 		}
 	}
 	ask := askTabLayout(at.tab, root)
-	if err := l.do(ctx, ask); err != nil {
-		return err
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetSetTabLayoutResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetSetTabLayoutResponse)
 	if err != nil {
 		return err
 	}

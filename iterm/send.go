@@ -39,10 +39,7 @@ func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
 		return c.explain(ctx, op, id, err, false)
 	}
 	ask := askSend(id, string(text))
-	if err := l.do(ctx, ask); err != nil {
-		return c.explain(ctx, op, id, err, true)
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetSendTextResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetSendTextResponse)
 	if err != nil {
 		return c.explain(ctx, op, id, err, true)
 	}
@@ -122,10 +119,7 @@ func (c *Client) ApplicationCursor(ctx context.Context, id terminal.ID) (bool, e
 	var application bool
 	err := c.read(ctx, op, id, func(l *link) error {
 		ask := askVariables(id, []string{varCursorKeys})
-		if err := l.do(ctx, ask); err != nil {
-			return err
-		}
-		r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+		r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetVariableResponse)
 		if err != nil {
 			return err
 		}

@@ -88,10 +88,7 @@ func (c *Client) TypeAt(ctx context.Context, id terminal.ID, promptID string, te
 		return false, unsupported(op, id, "this terminal does not look and type in one step")
 	}
 	ask := askMethod(id, "termpilot.type_at", "prompt", promptID, "text", string(text))
-	if err := l.do(ctx, ask); err != nil {
-		return false, c.explain(ctx, op, id, err, true)
-	}
-	r, err := answerOf(ask, (*api.ServerOriginatedMessage).GetInvokeFunctionResponse)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetInvokeFunctionResponse)
 	if err != nil {
 		return false, c.explain(ctx, op, id, err, true)
 	}
