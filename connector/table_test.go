@@ -99,6 +99,8 @@ func TestTheSchemasHaveTheLimitsOfPilot(t *testing.T) { // MCP-32
 		{runCommand, "max_output_chars", pilot.MaxChars},
 		{readTerminal, "max_chars", pilot.MaxChars},
 		{readTerminal, "max_lines", pilot.MaxLines},
+		{readTerminal, "pattern", pilot.MaxPattern},
+		{readTerminal, "context", pilot.MaxContext},
 	} {
 		p, ok := c.tool.in().property(c.parameter)
 		if !ok || p.schema.max == nil || *p.schema.max != c.want {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"termpilot/shellint"
 )
 
 // Variables that describe the terminal, editor or agent that the host happened
@@ -48,7 +50,7 @@ func environment(base []string, version, session, dir string, add map[string]str
 	}
 	env["TERM"] = "xterm-256color"
 	env["COLORTERM"] = "truecolor"
-	env["TERM_PROGRAM"] = "termpilot"
+	env["TERM_PROGRAM"] = shellint.HostProgram
 	env["TERM_PROGRAM_VERSION"] = version
 	env["PWD"] = dir
 	for name, value := range add {

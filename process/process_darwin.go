@@ -129,8 +129,8 @@ func kinfo(pid int) (unix.KinfoProc, error) {
 	return *k, nil
 }
 
-// describe adds what kinfo_proc does not say. What may not be read is left empty.
-func describe(k unix.KinfoProc) Process {
+// basics is what kinfo_proc says of a process.
+func basics(k unix.KinfoProc) Process {
 	p := Process{
 		PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid), SID: session(k),
 		Name: comm(k), Start: time.Unix(k.Proc.P_starttime.Unix()), State: Running,
@@ -140,6 +140,14 @@ func describe(k unix.KinfoProc) Process {
 		p.State = Stopped
 	case stateZombie:
 		p.State = Zombie
+	}
+	return p
+}
+
+// describe adds what kinfo_proc does not say. What may not be read is left empty.
+func describe(k unix.KinfoProc) Process {
+	p := basics(k)
+	if p.State == Zombie {
 		return p
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,16 +21,7 @@ func Snapshot() (*Table, error) {
 	}
 	t := &Table{entries: make([]Entry, 0, len(all))}
 	for _, k := range all {
-		e := Entry{Process: Process{
-			PID: int(k.Proc.P_pid), PPID: int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid), SID: session(k),
-			Name: comm(k), Start: time.Unix(k.Proc.P_starttime.Unix()), State: Running,
-		}}
-		switch k.Proc.P_stat {
-		case stateStop:
-			e.State = Stopped
-		case stateZombie:
-			e.State = Zombie
-		}
+		e := Entry{Process: basics(k)}
 		if k.Eproc.Tdev != noDevice {
 			e.TTY, e.Foreground = uint64(uint32(k.Eproc.Tdev)), int(k.Eproc.Tpgid)
 		}
