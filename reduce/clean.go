@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns text as a person sees it: control strings are gone (ECMA-48:
+// clean returns text as a person sees it: control strings are gone (ECMA-48:
 // CSI, OSC, DCS, APC, PM, SOS and escape sequences), what a carriage return or
 // backspace overwrote is overwritten, and other control characters, and those
 // that hide or turn text, are gone. CRLF is one line end. A control string that
 // never ends, ends with its line. Bytes that are not UTF-8 become "?".
-func Clean(text string) string {
+func clean(text string) string {
 	if isClean(text) {
 		return text
 	}
@@ -52,7 +52,7 @@ func hidden(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// cleaner is Clean under way: a line of characters and the place to write at.
+// cleaner is clean under way: a line of characters and the place to write at.
 type cleaner struct {
 	text string
 	at   int

@@ -56,9 +56,9 @@ func Plain(text string, o Options) Result {
 // read makes a table of a text as a person sees it.
 func read(text string, o Options) *table {
 	head, tail := o.split(text)
-	list := tidy(Clean(head))
+	list := tidy(clean(head))
 	seam := len(list)
-	list = append(list, tidy(Clean(tail))...)
+	list = append(list, tidy(clean(tail))...)
 	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(head) + countLines(tail) + o.Skipped}
 	if o.Mask {
 		t.hideKeys()

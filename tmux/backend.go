@@ -99,9 +99,6 @@ func New(o Options) *Backend {
 // Name is "tmux".
 func (b *Backend) Name() string { return "tmux" }
 
-// Socket is the path of the server's socket.
-func (b *Backend) Socket() string { return b.socket }
-
 // Disconnect lets go of the server and ends every watch, and refuses further
 // calls. It returns when all has stopped. Sessions live on.
 func (b *Backend) Disconnect() error {

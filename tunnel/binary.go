@@ -20,10 +20,10 @@ var oldest = [3]int{0, 0, 10}
 // clientURL is where tunnel-client is to be had.
 const clientURL = "https://github.com/openai/tunnel-client/releases"
 
-// FindClient returns the absolute path of tunnel-client and its version.
+// findClient returns the absolute path of tunnel-client and its version.
 // path is the program or its name; "" looks for tunnel-client on PATH.
 // ClientMissing when it is not there, does not run or is too old.
-func FindClient(ctx context.Context, path string) (found, version string, err error) {
+func findClient(ctx context.Context, path string) (found, version string, err error) {
 	missing := func(detail string, err error) (string, string, error) {
 		return "", "", &fault.Error{
 			Op: "tunnel-client", Code: fault.ClientMissing, Detail: detail,

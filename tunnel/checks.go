@@ -83,7 +83,7 @@ func (v Viewpoint) before() []doctor.Check {
 }
 
 func checkClient(ctx context.Context, program string) doctor.Result {
-	path, version, err := FindClient(ctx, program)
+	path, version, err := findClient(ctx, program)
 	if err != nil {
 		return failed("tunnel-client cannot be used", err)
 	}
@@ -145,7 +145,7 @@ func checkControlPlane(ctx context.Context, p Place, c Config, sources Sources) 
 	if err != nil {
 		return doctor.Result{State: doctor.Skipped, Summary: "without a key the control plane cannot be asked; see tunnel.key_in_use"}
 	}
-	name, err := Look(ctx, c.BaseURL, c.TunnelID, key)
+	name, err := look(ctx, c.BaseURL, c.TunnelID, key)
 	if err != nil {
 		return failed("the control plane does not show the tunnel", err)
 	}

@@ -25,13 +25,13 @@ const DefaultBaseURL = "https://api.openai.com"
 // lookPatience is how long the control plane may take to answer.
 const lookPatience = 15 * time.Second
 
-// Look asks the control plane for the tunnel with the key, as tunnel-client
+// look asks the control plane for the tunnel with the key, as tunnel-client
 // does when it starts (GET /v1/tunnels/{id}, docs/protocol.md of tunnel-client),
 // and returns the tunnel's name. KeyRefused, TunnelNotFound, and
 // Unreachable with the layer that failed: name, connection, TLS,
 // proxy, or the service itself. Success proves that the key may read the
 // tunnel; only a poll proves that it may use it.
-func Look(ctx context.Context, baseURL, tunnelID string, key Secret) (name string, err error) {
+func look(ctx context.Context, baseURL, tunnelID string, key Secret) (name string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(baseURL, "/")+"/v1/tunnels/"+tunnelID, nil)

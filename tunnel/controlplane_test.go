@@ -35,7 +35,7 @@ func TestTheControlPlanesAnswersAreToldApart(t *testing.T) { // TUN-5, TUN-21
 			c.ill()
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		_, err := Look(ctx, plane.URL(), c.tunnel, Secret{c.key})
+		_, err := look(ctx, plane.URL(), c.tunnel, Secret{c.key})
 		cancel()
 		if !errors.Is(err, c.code) || !strings.Contains(err.Error(), c.says) || fault.HintOf(err) == "" {
 			t.Errorf("%s: got %v, want %s saying %q", c.name, err, c.code, c.says)

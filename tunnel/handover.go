@@ -78,7 +78,7 @@ func Replace(c Config, command Command, key Secret, keyFrom string) error {
 		return err
 	}
 	words := command(hand, keyFrom)
-	return syscall.Exec(words[0], words, Scrub(os.Environ(), c.Key.variable()))
+	return syscall.Exec(words[0], words, scrub(os.Environ(), c.Key.variable()))
 }
 
 // pipeWith returns a descriptor that the key can be read from, and that a

@@ -52,7 +52,7 @@ func TestAVersionIsUnderstood(t *testing.T) { // TUN-22
 		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := FindClient(t.Context(), path); !errors.Is(err, fault.ClientMissing) || !strings.Contains(err.Error(), says) {
+		if _, _, err := findClient(t.Context(), path); !errors.Is(err, fault.ClientMissing) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: got %v, want it to say %q", script, err, says)
 		}
 	}
@@ -152,7 +152,7 @@ func TestTheChildGetsLittleOfTheEnvironment(t *testing.T) { // TUN-16
 			t.Errorf("the key is an argument: %s", word)
 		}
 	}
-	clean := Scrub([]string{"A=1", "CONTROL_PLANE_API_KEY=x", "MY=x", "TUNNEL_CLIENT_PROFILE=x", "HOME=/h"}, "MY")
+	clean := scrub([]string{"A=1", "CONTROL_PLANE_API_KEY=x", "MY=x", "TUNNEL_CLIENT_PROFILE=x", "HOME=/h"}, "MY")
 	if want := []string{"A=1", "HOME=/h"}; !slices.Equal(clean, want) {
 		t.Errorf("got %q, want %q", clean, want)
 	}

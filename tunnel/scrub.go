@@ -2,10 +2,10 @@ package tunnel
 
 import "strings"
 
-// Scrub returns an environment without what belongs to tunnels: keys, ids and
+// scrub returns an environment without what belongs to tunnels: keys, ids and
 // settings that a program below would take for its own. extra names one more
 // variable, such as the one that holds the key.
-func Scrub(env []string, extra string) []string {
+func scrub(env []string, extra string) []string {
 	var clean []string
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")

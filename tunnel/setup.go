@@ -87,7 +87,7 @@ func Setup(ctx context.Context, p Place, r Request) (Status, error) {
 		r.step("supervisor", "the one that ran otherwise was ended")
 	}
 	if !a.Same {
-		env := append(Scrub(os.Environ(), c.Key.variable()), network(r.Sources.Getenv)...)
+		env := append(scrub(os.Environ(), c.Key.variable()), network(r.Sources.Getenv)...)
 		if err := launch(ctx, f, r.Command(0, origin), env, key); err != nil {
 			return Status{}, err
 		}
@@ -109,7 +109,7 @@ func (r Request) check(ctx context.Context) (c Config, key Secret, origin string
 		return c, key, origin, err
 	}
 	r.step("settings", c.TunnelID+" as "+c.Alias)
-	path, version, err := FindClient(ctx, c.Client)
+	path, version, err := findClient(ctx, c.Client)
 	if err != nil {
 		return c, key, origin, err
 	}
@@ -133,7 +133,7 @@ func (r Request) check(ctx context.Context) (c Config, key Secret, origin string
 			Hint: "write it into a .env file and pass --env-file, or use --runtime-key file:/path",
 		}
 	}
-	name, err := Look(ctx, c.BaseURL, c.TunnelID, key)
+	name, err := look(ctx, c.BaseURL, c.TunnelID, key)
 	if err == nil {
 		r.step("control plane", "knows the tunnel "+name)
 	}
