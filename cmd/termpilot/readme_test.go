@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"termpilot/agent"
 	"termpilot/closing"
 	"termpilot/connector"
 )
@@ -26,7 +27,7 @@ func TestReadmeListsTheToolsAsTheyAre(t *testing.T) {
 	if !ok || !ok2 || !ok3 {
 		t.Fatal("README.md: the marks around the tool table are gone")
 	}
-	want := toolTable(connector.New(connector.Options{Closer: &closing.Closer{}}).Tools())
+	want := toolTable(connector.New(connector.Options{Closer: &closing.Closer{}, Agents: &agent.Agents{}}).Tools())
 	if got == want {
 		return
 	}
