@@ -23,13 +23,40 @@ func (a *Agents) Launched(sessionID string) []closing.Chat {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		s, err := a.tale(ctx, l)
+		if err == nil {
+			a.catchUp(ctx, s)
+		}
 		cancel()
 		if err != nil {
 			continue
 		}
-		for _, pid := range s.pids() {
-			chats = append(chats, closing.Chat{CLI: l.Provider, PID: pid, ChatID: s.chat, Cwd: l.Cwd})
+		chat := closing.Chat{CLI: l.Provider, ChatID: s.chat, Cwd: l.Cwd}
+		if s.ready {
+			chat.State, chat.Persistence = s.activity()
+		}
+		for _, chat.PID = range s.pids() {
+			chats = append(chats, chat)
 		}
 	}
 	return chats
+}
+
+// activity says what the agent does, and whether anything was said that could be
+// taken up again, as far as the vendor tells of its turns.
+func (s *story) activity() (closing.Activity, string) {
+	state, saved := closing.Idle, closing.Empty
+	for _, t := range s.turns {
+		if t.accepted {
+			saved = closing.Saved
+		}
+		switch {
+		case t.open() && s.asks():
+			state = closing.Waiting
+		case t.open() && t.accepted:
+			state = closing.Busy
+		case t.open():
+			state, saved = closing.Unknown, ""
+		}
+	}
+	return state, saved
 }

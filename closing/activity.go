@@ -49,7 +49,7 @@ func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
 		v.code, v.reason = codeScope, "this server may not touch this session"
 	default:
 		for _, chat := range v.chats {
-			if chat.ChatID == "" && chat.Persistence != persistEmpty {
+			if chat.ChatID == "" && chat.Persistence != Empty {
 				v.code = codeChat
 				v.reason = fmt.Sprintf("%s (process %d) runs, and nothing tells which chat it holds: end it yourself, so that it can be resumed", chat.CLI, chat.PID)
 			}

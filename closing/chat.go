@@ -1,6 +1,7 @@
 package closing
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,14 +16,18 @@ import (
 	"termpilot/process"
 )
 
-// The words of Chat.Source and Chat.Persistence.
+// Words of Chat.Persistence.
+const (
+	Saved = "saved" // the chat can be taken up again
+	Empty = "empty" // nothing was said in it
+)
+
+// The words of Chat.Source, and of Chat.Persistence where nothing is known of it.
 const (
 	fromRegistration = "registration" // the agent has written down that this process holds this chat
 	fromOpenFile     = "open_file"    // this process has the chat's file open
 	fromLaunch       = "launch"       // termpilot started it with this chat
 	fromArgv         = "argv"         // it was started with this chat, and may hold another by now
-	persistSaved     = "saved"
-	persistEmpty     = "empty"
 	persistUnknown   = "unknown"
 )
 
@@ -217,29 +222,32 @@ func (c *Closer) chatOf(session string, l look) Chat {
 	if chat.Cwd == "" {
 		chat.Cwd = l.process.Cwd
 	}
-	if chat.State == "" {
-		chat.State = Unknown
-	}
-	if chat.Persistence == "" {
-		chat.Persistence = persistUnknown
-	}
 	if !isChatID(chat.ChatID) {
 		chat.ChatID, chat.Source, chat.Verified = "", "", false
 	}
-	if chat.ChatID == "" {
+	if chat.ChatID == "" || chat.State == "" || chat.Persistence == "" {
 		for _, launched := range c.launched(session) {
-			if launched.CLI == chat.CLI && launched.PID == chat.PID && isChatID(launched.ChatID) {
+			if launched.CLI != chat.CLI || launched.PID != chat.PID {
+				continue
+			}
+			if chat.ChatID == "" && isChatID(launched.ChatID) {
 				chat.ChatID, chat.Source, chat.Verified = launched.ChatID, fromLaunch, true
+			}
+			if chat.ChatID == launched.ChatID {
+				chat.State = cmp.Or(chat.State, launched.State)
+				chat.Persistence = cmp.Or(chat.Persistence, launched.Persistence)
 			}
 		}
 	}
+	chat.State = cmp.Or(chat.State, Unknown)
+	chat.Persistence = cmp.Or(chat.Persistence, persistUnknown)
 	if chat.ChatID == "" {
 		if id := startedWith(l.process.Argv, l.agent.flags); isChatID(id) {
 			chat.ChatID, chat.Source = id, fromArgv
 		}
 	}
 	chat.Cwd = pilotLine(chat.Cwd, 1024)
-	if chat.ChatID != "" && chat.Persistence != persistEmpty {
+	if chat.ChatID != "" && chat.Persistence != Empty {
 		chat.Resume = &Resume{Executable: l.agent.resume[0], Argv: append(slices.Clone(l.agent.resume), chat.ChatID)}
 	}
 	return chat

@@ -35,7 +35,7 @@ func findClaude(l look) Chat {
 	} else if since := time.UnixMilli(r.StartedAt).Sub(l.process.Start); since < -2*time.Second || since > 10*time.Minute {
 		return Chat{}
 	}
-	chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, State: Unknown, Persistence: persistEmpty}
+	chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, State: Unknown, Persistence: Empty}
 	switch r.Status {
 	case "idle":
 		chat.State = Idle
@@ -47,7 +47,7 @@ func findClaude(l look) Chat {
 	// Claude writes a chat down with its first message.
 	if isChatID(r.SessionID) {
 		if found, _ := filepath.Glob(filepath.Join(dir, "projects", "*", r.SessionID+".jsonl")); len(found) > 0 {
-			chat.Persistence = persistSaved
+			chat.Persistence = Saved
 		}
 	}
 	return chat

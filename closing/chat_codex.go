@@ -21,7 +21,7 @@ func findCodex(l look) Chat {
 	if err != nil {
 		return Chat{}
 	}
-	chat := Chat{Persistence: persistEmpty}
+	chat := Chat{Persistence: Empty}
 	ids := map[string]bool{}
 	rollout := ""
 	for _, path := range files {
@@ -44,7 +44,7 @@ func findCodex(l look) Chat {
 	if rollout == "" {
 		return chat
 	}
-	chat.Persistence, chat.State = persistSaved, Unknown
+	chat.Persistence, chat.State = Saved, Unknown
 	lastRecord(rollout, func(line []byte) bool {
 		var r struct {
 			Type    string `json:"type"`

@@ -42,7 +42,7 @@ func findCursor(l look) Chat {
 				HasConversation *bool `json:"hasConversation"`
 			}
 			if data, err := readAgentFile(meta, false); err == nil && json.Unmarshal(data, &m) == nil && m.HasConversation != nil {
-				chat.Persistence = map[bool]string{true: persistSaved, false: persistEmpty}[*m.HasConversation]
+				chat.Persistence = map[bool]string{true: Saved, false: Empty}[*m.HasConversation]
 			}
 		}
 		return chat

@@ -33,13 +33,13 @@ func findGrok(l look) Chat {
 		if opened, err := time.Parse(time.RFC3339Nano, r.OpenedAt); err == nil && opened.Before(l.process.Start.Add(-2*time.Second)) {
 			continue // of another process, which had this number before
 		}
-		chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, Persistence: persistEmpty, State: Idle}
+		chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, Persistence: Empty, State: Idle}
 		folder := filepath.Join(dir, "sessions", url.QueryEscape(r.Cwd), r.SessionID)
 		if found, _ := filepath.Glob(filepath.Join(dir, "sessions", "*", r.SessionID)); len(found) == 1 {
 			folder = found[0]
 		}
 		if info, err := os.Stat(filepath.Join(folder, "chat_history.jsonl")); err == nil && info.Size() > 0 {
-			chat.Persistence, chat.State = persistSaved, Unknown
+			chat.Persistence, chat.State = Saved, Unknown
 			lastRecord(filepath.Join(folder, "events.jsonl"), func(line []byte) bool {
 				var e struct {
 					Type  string `json:"type"`

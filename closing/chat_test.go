@@ -73,10 +73,10 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 		{"claude, registered and idle", "claude", func(w *world, e process.Entry, dir string) {
 			put(t, filepath.Join(dir, ".claude", "sessions", strconv.Itoa(e.PID)+".json"), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/c","startedAt":%d,"status":"idle"}`, e.PID, chatID, e.Start.Add(time.Second).UnixMilli()))
 			put(t, filepath.Join(dir, ".claude", "projects", "-c", chatID+".jsonl"), "{}")
-		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: persistSaved, Cwd: "/c"}, "", Idle},
+		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: Saved, Cwd: "/c"}, "", Idle},
 		{"claude, at work", "claude", func(w *world, e process.Entry, dir string) {
 			put(t, filepath.Join(dir, ".claude", "sessions", strconv.Itoa(e.PID)+".json"), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":"/c","startedAt":%d,"status":"busy"}`, e.PID, chatID, e.Start.Add(time.Second).UnixMilli()))
-		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: persistEmpty, Cwd: "/c"}, "", Busy},
+		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: Empty, Cwd: "/c"}, "", Busy},
 		{"claude, of an earlier process", "claude", func(w *world, e process.Entry, dir string) {
 			put(t, filepath.Join(dir, ".claude", "sessions", strconv.Itoa(e.PID)+".json"), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"startedAt":%d,"status":"idle"}`, e.PID, chatID, e.Start.Add(-time.Hour).UnixMilli()))
 		}, Chat{Persistence: persistUnknown}, codeChat, Unknown},
@@ -88,10 +88,10 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 		}, Chat{ChatID: chatID, Source: fromArgv, Persistence: persistUnknown}, "", Unknown},
 		{"codex, before the first prompt", "codex", func(w *world, e process.Entry, dir string) {
 			w.files[e.PID] = []string{filepath.Join(dir, ".codex", "thread-writer-locks", chatID+".lock")}
-		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: persistEmpty}, "", Idle},
+		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Empty}, "", Idle},
 		{"codex, at work", "codex", func(w *world, e process.Entry, dir string) {
 			w.files[e.PID] = []string{put(t, filepath.Join(dir, ".codex", "sessions", "2026", "rollout-2026-01-02T03-04-05-"+chatID+".jsonl"), `{"type":"event_msg","payload":{"type":"task_complete"}}`+"\n"+`{"type":"event_msg","payload":{"type":"task_started"}}`+"\n"+`{"type":"response_item"}`+"\n{torn")}
-		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: persistSaved}, "", Busy},
+		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Saved}, "", Busy},
 		{"codex, two that contradict", "codex", func(w *world, e process.Entry, dir string) {
 			w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock", "/x/thread-writer-locks/" + strings.Replace(chatID, "4", "5", 1) + ".lock"}
 		}, Chat{Persistence: persistUnknown}, codeChat, Unknown},
@@ -103,11 +103,11 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 			put(t, filepath.Join(dir, ".grok", "active_sessions.json"), fmt.Sprintf(`[{"session_id":"other-one","pid":1},{"session_id":%q,"pid":%d,"cwd":"/c d","opened_at":%q}]`, chatID, e.PID, e.Start.Add(time.Second).Format(time.RFC3339Nano)))
 			put(t, filepath.Join(dir, ".grok", "sessions", "%2Fc+d", chatID, "chat_history.jsonl"), "{}\n")
 			put(t, filepath.Join(dir, ".grok", "sessions", "%2Fc+d", chatID, "events.jsonl"), `{"type":"turn_started"}`+"\n"+`{"type":"permission_requested"}`+"\n")
-		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: persistSaved, Cwd: "/c d"}, "", Waiting},
+		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: Saved, Cwd: "/c d"}, "", Waiting},
 		{"cursor, by its log", "cursor-agent", func(w *world, e process.Entry, dir string) {
 			w.files[e.PID] = []string{put(t, filepath.Join(dir, "cursor-agent-logs-1", "session-1.log"), `x conversationClassification.init {"conversationId":"`+chatID+`"}`)}
 			put(t, filepath.Join(dir, ".cursor", "chats", "a", chatID, "meta.json"), `{"hasConversation":true}`)
-		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: persistSaved}, "", Unknown},
+		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Saved}, "", Unknown},
 		{"kiro, which keeps nothing", "kiro-cli", func(*world, process.Entry, string) {}, Chat{Persistence: persistUnknown}, codeChat, Unknown},
 		{"an id that is none", "gemini", func(w *world, e process.Entry, _ string) {
 			w.argv[e.PID] = []string{"gemini", "--resume", "; rm -rf /"}
@@ -128,7 +128,7 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 		if got.ChatID != c.want.ChatID || got.Source != c.want.Source || got.Verified != c.want.Verified || got.Persistence != c.want.Persistence || c.want.Cwd != "" && got.Cwd != c.want.Cwd || got.PID != e.PID || got.State != c.state {
 			t.Errorf("%s: got %+v, want %+v and %s", c.name, got, c.want, c.state)
 		}
-		if (got.Resume != nil) != (c.want.ChatID != "" && c.want.Persistence != persistEmpty) {
+		if (got.Resume != nil) != (c.want.ChatID != "" && c.want.Persistence != Empty) {
 			t.Errorf("%s: resume: got %+v", c.name, got.Resume)
 		}
 		res := do(t, w, Request{Operation: CloseSession, SessionID: "s1", Force: true})
@@ -137,6 +137,36 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 		}
 		if c.code == "" && res.Status != Closed {
 			t.Errorf("%s: forced: got %+v", c.name, res)
+		}
+	}
+}
+
+func TestWhatALaunchKnowsOfAnAgentIsTakenForWhatItDoes(t *testing.T) { // CLOSE-15, CLOSE-17
+	for name, c := range map[string]struct {
+		told Chat
+		want Chat
+		code string
+	}{
+		"idle":              {Chat{CLI: "opencode", ChatID: "ses_0123456789", State: Idle, Persistence: Saved}, Chat{ChatID: "ses_0123456789", State: Idle, Persistence: Saved}, ""},
+		"at work":           {Chat{CLI: "opencode", ChatID: "ses_0123456789", State: Busy, Persistence: Saved}, Chat{ChatID: "ses_0123456789", State: Busy, Persistence: Saved}, codeBusy},
+		"nothing said yet":  {Chat{CLI: "opencode", State: Idle, Persistence: Empty}, Chat{State: Idle, Persistence: Empty}, ""},
+		"nothing told":      {Chat{CLI: "opencode", ChatID: "ses_0123456789"}, Chat{ChatID: "ses_0123456789", State: Unknown, Persistence: persistUnknown}, codeUnknown},
+		"of another vendor": {Chat{CLI: "grok", ChatID: "ses_0123456789", State: Idle}, Chat{State: Unknown, Persistence: persistUnknown}, codeChat},
+	} {
+		w := newWorld(t)
+		s := w.add("s1", "t1", "w1")
+		e := w.start(s, "opencode", true)
+		closer := w.closer()
+		c.told.PID = e.PID
+		closer.launched = func(string) []Chat { return []Chat{c.told} }
+		items, err := closer.Inspect(t.Context(), "s1", "")
+		if err != nil || len(items) != 1 || len(items[0].Chats) != 1 {
+			t.Errorf("%s: got %+v %v", name, items, err)
+			continue
+		}
+		got := items[0].Chats[0]
+		if got.ChatID != c.want.ChatID || got.State != c.want.State || got.Persistence != c.want.Persistence || items[0].Code != c.code {
+			t.Errorf("%s: got %+v with %q", name, got, items[0].Code)
 		}
 	}
 }
