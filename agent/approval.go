@@ -30,9 +30,6 @@ type ApprovalChoice struct {
 	Means  string `json:"means"`
 }
 
-// drawing is how long an agent may take to show what it has told that it asks.
-const drawing = 2 * time.Second
-
 // Ask reads what an agent asks. It types nothing.
 func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 	l, err := a.find(ctx, "approval", sessionID)
@@ -44,18 +41,32 @@ func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 		return Approval{}, err
 	}
 	h := &hands{a: a, op: "approval", launch: l, vendor: vendorOf(l.Provider), seen: seen}
-	now, err := h.look(ctx)
+	s, err := a.tale(ctx, l)
 	if err != nil {
 		return Approval{}, err
 	}
-	s, err := a.tale(ctx, l)
-	if err == nil && now.dialog == nil && s.asks() {
-		now, _, err = h.await(ctx, drawing, 0, func(l look) bool { return l.dialog != nil })
-	}
+	now, err := h.asked(ctx, s.asks())
 	if err != nil {
 		return Approval{}, err
 	}
 	return approvalOf(s, now.dialog), nil
+}
+
+// asked returns the look at a question that is drawn to its end: its agent may tell
+// of it before it shows.
+func (h *hands) asked(ctx context.Context, told bool) (now look, err error) {
+	for end := time.Now().Add(drawPatience); ; pause(ctx, still) {
+		before := now
+		if now, err = h.look(ctx); err != nil {
+			return look{}, err
+		}
+		switch late := time.Now().After(end) || ctx.Err() != nil; {
+		case now.dialog == nil && (!told || late):
+			return now, nil
+		case now.dialog != nil && (late || before.dialog != nil && before.dialog.digest() == now.dialog.digest()):
+			return now, nil
+		}
+	}
 }
 
 // digestOf binds an answer to a question: to what the screen shows of it, and to
@@ -124,7 +135,13 @@ func (a *Agents) Answer(ctx context.Context, sessionID, digest string, yes bool)
 		}
 		break
 	}
-	_, came, err := h.await(ctx, answerPatience, 0, func(l look) bool { return l.dialog == nil || l.dialog.digest() != now.dialog.digest() })
+	then, came, err := h.await(ctx, answerPatience, 0, func(l look) bool { return l.dialog == nil || l.dialog.digest() != now.dialog.digest() })
+	if err == nil && came && then.dialog != nil && then.dialog.words {
+		if err := h.press(ctx, enter); err != nil {
+			return Approval{}, err
+		}
+		_, came, err = h.await(ctx, answerPatience, 0, func(l look) bool { return l.dialog == nil || !l.dialog.words })
+	}
 	if err != nil {
 		return Approval{}, err
 	}

@@ -58,6 +58,20 @@ func TestAPermissionIsAnsweredOnceByWhatItsRowSays(t *testing.T) { // APPROVE-1,
 	})
 }
 
+func TestNothingIsSaidWithANo(t *testing.T) { // APPROVE-6
+	w := newWorld(t)
+	r := w.launch("opencode", "", "")
+	asked := w.asks(r.SessionID, "RUN:curl x\nWORDS")
+	got, err := w.agents.Answer(t.Context(), r.SessionID, asked.Digest, false)
+	if err != nil || got.Answered != "no" {
+		t.Fatalf("%+v %v\n%s", got, err, w.screen(r.SessionID))
+	}
+	if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Interrupted {
+		t.Errorf("%+v", got)
+	}
+	w.wantNoted("words", enter)
+}
+
 func TestAQuestionThatChangedIsNotAnswered(t *testing.T) { // APPROVE-3
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
@@ -128,7 +142,7 @@ func TestAModelIsChangedForTheSessionAlone(t *testing.T) { // CONFIGURE-1, CONFI
 		configure := func(model, effort string) (Configured, error) {
 			return w.agents.Configure(t.Context(), r.SessionID, model, effort)
 		}
-		if preset == "grok" {
+		if preset == "grok" || preset == "opencode" {
 			_, err := configure("Small", "")
 			w.refuses(err, fault.Unsupported)
 			w.wantNoted("menu")

@@ -47,6 +47,7 @@ var codex = vendor{
 	watched:        codexWatched,
 	record:         codexRecord,
 	identify:       codexChat,
+	asksOnScreen:   true,
 	configure:      configureCodex,
 	checkConfigure: func(_, _ string) (detail, hint string) { return "", "" },
 	resume:         []string{"resume", "--no-daemon"},

@@ -25,6 +25,7 @@ const (
 	interrupted kind = "interrupted" // a turn was interrupted, or its tool refused
 	waits       kind = "waits"       // an approval is asked for
 	goesOn      kind = "goes_on"     // a tool ran: no approval is open
+	held        kind = "held"        // a turn does not go on, and is tried again by itself
 	left        kind = "left"        // the chat was left: its program ends, or another chat begins
 	// What the system told.
 	gone kind = "gone" // the process has ended
@@ -44,6 +45,7 @@ type event struct {
 	Error      string `json:"error,omitempty"`
 	Limited    bool   `json:"limited,omitempty"`
 	Reason     string `json:"reason,omitempty"`
+	Moves      bool   `json:"moves,omitempty"` // a prompt: its chat is the one that the process shows
 	Residue    *bool  `json:"residue,omitempty"`
 	Digest     string `json:"digest,omitempty"` // of a dialog
 	Choice     string `json:"choice,omitempty"`

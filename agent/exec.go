@@ -69,7 +69,13 @@ func Exec(ctx context.Context, folder string, environ []string) error {
 	if err := record(ctx, folder, true, event{Kind: started, PID: r.PID, Start: r.Start, Source: fromProcess}); err != nil {
 		return err
 	}
-	err = syscall.Exec(l.Binary, append([]string{l.Binary}, l.Argv...), l.environment(environ, folder))
+	env := l.environment(environ, folder)
+	if v := vendorOf(l.Provider); v.adjust != nil {
+		env, err = v.adjust(env, folder)
+	}
+	if err == nil {
+		err = syscall.Exec(l.Binary, append([]string{l.Binary}, l.Argv...), env)
+	}
 	note := record(ctx, folder, true, event{Kind: gone, Source: fromProcess, Reason: "its program could not be started: " + err.Error()})
 	return errors.Join(&fault.Error{Op: op, Session: l.Session, Code: fault.AgentMissing, Detail: l.Binary + " cannot be started", Err: err}, note)
 }

@@ -13,6 +13,8 @@ func FuzzAHookNeverEndsWhatItDoesNotName(f *testing.F) { // HOOK-2, FOLLOW-4
 	f.Add("claude", `{"hook_event_name":"Stop","session_id":"c","prompt_id":"p","last_assistant_message":"x","background_tasks":[1]}`)
 	f.Add("codex", `{"type":"agent-turn-complete","thread-id":"c","turn-id":"t","last-assistant-message":"x"}`)
 	f.Add("grok", `{"hookEventName":"stop","sessionId":"c","reason":"shutdown"}`)
+	f.Add("opencode", `{"event":"done","chat":"c","turn":"t","text":"x"}`)
+	f.Add("opencode", `{"event":"prompt","chat":"c","turn":"t","text":"x"}`)
 	f.Fuzz(func(t *testing.T, name, payload string) {
 		v := vendorOf(name)
 		if v == nil {
@@ -46,6 +48,8 @@ func FuzzNoScreenIsReadyWithoutAComposer(f *testing.F) { // TURN-4
 	f.Add("codex", "› hello\n\n  gpt high · /tmp", 0, 2)
 	f.Add("grok", "╭──╮\n│ ❯  │\n╰──╯", 1, 4)
 	f.Add("grok", "┃ 1 (●) Yes, proceed\n┃ 2 (○) No", 1, 4)
+	f.Add("opencode", "  ┃\n  ┃  hello\n  ┃\n  ┃  Build\n  ╹▀▀▀▀▀▀▀▀", 1, 5)
+	f.Add("opencode", "  ┃\n  ┃  △ Permission required\n  ┃  $ x\n  ┃   Allow once   Allow always   Reject\n  ┃", 0, 0)
 	f.Add("claude", "────────\n Do you?\n ❯ 1. Yes\n   2. No", 1, 4)
 	f.Fuzz(func(t *testing.T, name, text string, row, column int) {
 		v := vendorOf(name)
@@ -58,10 +62,10 @@ func FuzzNoScreenIsReadyWithoutAComposer(f *testing.F) { // TURN-4
 		}
 		s.Cursor = terminal.Point{Row: int64(row), Column: column}
 		l := v.look(s)
-		if (l.state == stateReady || l.state == stateBusy) && !strings.ContainsAny(text, "❯›") {
+		if (l.state == stateReady || l.state == stateBusy) && !strings.ContainsAny(text, "❯›╹") {
 			t.Fatalf("%q is %s", text, l.state)
 		}
-		if (l.state == stateDialog) != (l.dialog != nil) || l.dialog != nil && len(l.dialog.choices) < 2 {
+		if (l.state == stateDialog) != (l.dialog != nil) || l.dialog != nil && l.dialog.kind == "permission" && len(l.dialog.choices) < 2 {
 			t.Fatalf("%q is %+v", text, l)
 		}
 	})

@@ -157,11 +157,15 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 	if err := checkOperation("launch", r.SessionID, r.OperationID); err != nil {
 		return Launch{}, facts{}, err
 	}
+	efforts := "leave it out"
+	if len(v.efforts) > 0 {
+		efforts = "pass one of " + strings.Join(v.efforts, ", ") + ", or none for the default"
+	}
 	switch {
 	case r.Model != "" && !modelName().MatchString(r.Model):
 		return no(fault.ModelUnknown, "the model's name is no name that a model has", "pass a model's id, or none for the default")
 	case r.Effort != "" && (!modelName().MatchString(r.Effort) || v.efforts != nil && !slices.Contains(v.efforts, r.Effort)):
-		return no(fault.InvalidArgument, v.title+" knows no such effort", "pass one of "+strings.Join(v.efforts, ", ")+", or none for the default")
+		return no(fault.InvalidArgument, v.title+" knows no such effort", efforts)
 	case r.WriteScope != "" && r.WriteScope != readOnlyScope:
 		return no(fault.InvalidArgument, "write_scope is read_only or left out", "pass read_only, or nothing")
 	case len(r.Env) > 0 && r.SessionID != "":
@@ -192,7 +196,13 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 	if err != nil {
 		return Launch{}, facts{}, err
 	}
-	f, err := v.preflight(ctx, probe{binary: binary, cwd: cwd, env: a.environ(r.Env), model: r.Model})
+	env := a.environ(r.Env)
+	if v.adjust != nil {
+		if _, err := v.adjust(env, a.dir); err != nil {
+			return no(fault.InvalidArgument, err.Error(), "unset it, or correct it")
+		}
+	}
+	f, err := v.preflight(ctx, probe{binary: binary, cwd: cwd, env: env, model: r.Model})
 	if err != nil {
 		return Launch{}, facts{}, err
 	}
@@ -298,7 +308,8 @@ func (a *Agents) awaitReady(ctx context.Context, l Launch) (state, string, error
 		return stateStarting, "", err
 	}
 	h := &hands{a: a, op: "launch", launch: l, vendor: vendorOf(l.Provider), seen: seen}
-	now, came, err := h.await(ctx, readyPatience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
+	patience := max(readyPatience, h.vendor.starts)
+	now, came, err := h.await(ctx, patience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
 	if err != nil {
 		return stateStarting, "", err
 	}
@@ -310,7 +321,7 @@ func (a *Agents) awaitReady(ctx context.Context, l Launch) (state, string, error
 	case now.state == stateDialog:
 		return stateDialog, "it asks something before it can be used: " + terminal.OneLine(strings.Join(now.dialog.question, " "), 300), nil
 	case !came:
-		return stateStarting, fmt.Sprintf("no composer showed within %v", readyPatience), nil
+		return stateStarting, fmt.Sprintf("no composer showed within %v", patience), nil
 	}
 	return now.state, "", nil
 }

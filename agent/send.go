@@ -168,7 +168,7 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*drawPatience) // what is half typed is finished
 	defer cancel()
-	if err := h.press(ctx, pasteStart+text+pasteEnd); err != nil {
+	if err := h.press(ctx, pasteStart+text+h.vendor.pad+pasteEnd); err != nil {
 		return "", err
 	}
 	shown, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return holds(l.composer, text) })
@@ -227,7 +227,7 @@ func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.
 // leaves is confirm for an agent that stays.
 func (h *hands) leaves(ctx context.Context, turnID, text string, news *changes.Folder, note func(left *bool) error) error {
 	for try := range 2 {
-		patience := againAfter
+		patience := max(againAfter, h.vendor.takes)
 		if try > 0 {
 			patience = acceptPatience
 		}

@@ -29,7 +29,7 @@ import (
 //	QUOTE       the answer quotes a question    TWICE     the end is told twice
 //	FOREIGN     an end of another chat is told  DIE       the program is killed at work
 //	CLEAR       another chat begins             BACK      when interrupted, the prompt comes back
-//	PART        an agent of Codex's own works   (the rest is of every vendor)
+//	PART        an agent of Codex's own works   WORDS     OpenCode asks what to say with a no
 //	LONG:n      an answer of n letters          LINES:n   so many lines before the next composer
 //
 // STANDIN holds more: trust and update (screens before the first composer),
@@ -89,7 +89,7 @@ func playStandIn(vendor string, args []string) int {
 	s := &standIn{vendor: vendor, flags: os.Getenv("STANDIN"), keys: make(chan string, 256), model: "default"}
 	note("argv", strings.Join(args, "\n"))
 	note("env", os.Getenv("CLAUDE_CODE_CHILD_SESSION")+"|"+os.Getenv(depthVariable)+"|"+os.Getenv(roleVariable)+"|"+os.Getenv(delegationVariable))
-	s.say = map[string]vendorPlay{"claude": &playClaude{}, "codex": &playCodex{}, "grok": &playGrok{}}[vendor]
+	s.say = map[string]vendorPlay{"claude": &playClaude{}, "codex": &playCodex{}, "grok": &playGrok{}, "opencode": &playOpencode{}}[vendor]
 	old, err := term.MakeRaw(0)
 	if err != nil {
 		return 3
@@ -97,7 +97,7 @@ func playStandIn(vendor string, args []string) int {
 	defer term.Restore(0, old)
 	defer fmt.Print("\x1b[?2004l\r\n")
 	for i, a := range args {
-		if (a == "--session-id" || a == "--resume" || a == "resume") && i+1 < len(args) {
+		if (a == "--session-id" || a == "--resume" || a == "resume" || a == "--session") && i+1 < len(args) {
 			s.chat = args[i+1]
 		}
 	}
@@ -156,6 +156,12 @@ func (s *standIn) compose(key string) bool {
 	switch {
 	case key == "\r":
 		text := string(s.text)
+		if s.vendor == "opencode" {
+			if atName.MatchString(text) { // the list of files takes it
+				break
+			}
+			text = strings.TrimSuffix(text, " ")
+		}
 		_, stuck := s.flag("stuck")
 		burst, _ := s.flag("burst")
 		ms, _ := strconv.Atoi(burst)
@@ -193,6 +199,9 @@ func (s *standIn) compose(key string) bool {
 	s.redraw()
 	return false
 }
+
+// atName is a name that is being typed.
+var atName = regexp.MustCompile(`@\S*$`)
 
 var directive = regexp.MustCompile(`(?m)^([A-Z]+)(?::(.*))?$`)
 
@@ -235,7 +244,7 @@ func (s *standIn) turn(text string) {
 		s.redraw()
 		s.work(does["GAP"])
 	}
-	if does["RUN"] != "" && !s.ask(does["RUN"], does["SWAP"]) {
+	if does["RUN"] != "" && !s.ask(does["RUN"], does["SWAP"], does["WORDS"] != "") {
 		s.cut(id, "permission_rejected", text, false)
 		return
 	}
@@ -328,7 +337,7 @@ func (s *standIn) work(ms string) bool {
 func (s *standIn) seconds() int { return int(time.Since(s.since).Seconds()) }
 
 // ask shows a question until it is answered.
-func (s *standIn) ask(command, swap string) bool {
+func (s *standIn) ask(command, swap string, words bool) bool {
 	s.shown = s.say.question(command)
 	s.told(waits, map[string]string{"tool": "Bash"})
 	s.say.status(s, "waiting", "permission prompt")
@@ -345,6 +354,9 @@ func (s *standIn) ask(command, swap string) bool {
 			note("swapped", "yes")
 		case key := <-s.keys:
 			note("answer", key)
+			if p, ok := s.say.(*playOpencode); ok {
+				key = p.pressed(key)
+			}
 			for _, c := range s.shown.choices {
 				if key != c.key && key != strconv.Itoa(c.number) && !(key == "\r" && c.number == s.shown.marked) {
 					continue
@@ -355,6 +367,8 @@ func (s *standIn) ask(command, swap string) bool {
 				if !no {
 					s.told(goesOn, nil)
 					s.say.status(s, "busy", "")
+				} else if words {
+					s.words()
 				}
 				s.redraw()
 				return !no
@@ -557,6 +571,10 @@ func answersProbe(vendor string, args []string) bool {
 		}
 	case "codex --version":
 		fmt.Println("WARNING: something\ncodex-cli 0.171.0")
+	case "opencode --version":
+		fmt.Println("1.18.33")
+	case "opencode models":
+		fmt.Println("mine/fake\nmine/other")
 	case "grok --version":
 		fmt.Println("grok 1.0.41 (abc)")
 	case "grok models":

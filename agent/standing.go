@@ -167,7 +167,7 @@ func (w *waiter) standing() Standing {
 	case now.Outcome == Waiting:
 		now.State, now.Waits = WaitingApproval, true
 		now.Next = "agent_approval action=inspect" + session
-	case now.Outcome == Pending:
+	case now.Outcome == Pending, now.Outcome == RateLimited && open: // it tries again by itself
 		now.State = Working
 		now.Next = "wait_session until=turn session_ids=[" + shellQuoteIfNeeded(now.SessionID) + "]"
 	case now.Outcome == Unknown && open:

@@ -169,6 +169,10 @@ func (t *turn) state() (Outcome, string) {
 	switch {
 	case !t.open():
 		return t.outcome, reason
+	case t.accepted && t.limited:
+		return RateLimited, t.held + "; it tries again by itself"
+	case t.accepted && t.held != "":
+		return Pending, "it tries again after: " + t.held
 	case t.accepted:
 		return Pending, ""
 	case t.entered && (t.residue == nil || *t.residue):

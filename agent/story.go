@@ -42,6 +42,8 @@ type turn struct {
 	text       string
 	err        string
 	reason     string
+	held       string // why it does not go on, while it is tried again
+	limited    bool   // that is a limit
 	source     string
 	began      time.Time
 	ended      time.Time
@@ -124,7 +126,14 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 			}
 		}
 	case goesOn:
-		s.waiting = s.waiting && !s.mine(e)
+		if s.mine(e) {
+			s.waiting = false
+			s.hold(s.atWork(), event{})
+		}
+	case held:
+		if t := s.byVendorTurn(e.VendorTurn); t != nil && t.open() && s.mine(e) {
+			s.hold(t, e)
+		}
 	case answered:
 		s.waiting, s.answered = false, at
 	case left:
@@ -162,21 +171,35 @@ func (s *story) replace(reason string, at time.Time, next journal.Position) {
 	s.replaced = next
 }
 
+// hold notes why a turn does not go on, or with no reason that it does.
+func (s *story) hold(t *turn, e event) {
+	if t != nil {
+		t.held, t.limited = e.Error, e.Limited
+	}
+}
+
 // prompt binds an accepted prompt to the turn that typed it. One that nobody of
 // us typed is a turn of its own: a person sits there, too.
 func (s *story) prompt(e event, at time.Time, next journal.Position) {
 	if s.chat == "" {
 		s.chat = e.Chat
 	}
+	i := slices.IndexFunc(s.turns, func(t *turn) bool { return t.own && t.open() && !t.accepted && t.loose == e.Loose })
 	if !s.mine(e) {
-		s.ignored++
-		return
+		if !e.Moves || i < 0 && s.busy() { // whose prompt it is is not known, and its own turn goes on
+			s.ignored++
+			return
+		}
+		s.replace("the agent holds another chat now", at, next)
+		s.chat = e.Chat
+	}
+	if e.PID != 0 {
+		s.agentPID = e.PID
 	}
 	s.waiting = false
 	if t := s.byVendorTurn(e.VendorTurn); t != nil {
 		return // told twice, or more text for a turn that goes on
 	}
-	i := slices.IndexFunc(s.turns, func(t *turn) bool { return t.own && t.open() && !t.accepted && t.loose == e.Loose })
 	for _, t := range s.turns { // only one is at work: those before it ended without a word
 		if t.open() && t.accepted {
 			s.close(t, Interrupted, "another prompt was accepted before an end was reported", at, next)

@@ -39,6 +39,14 @@ func TestALongPromptOfManyLinesArrivesWhole(t *testing.T) { // TURN-2
 	})
 }
 
+func TestANameAtTheEndOfAPromptIsSentAsItIs(t *testing.T) { // TURN-12
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		w.ends(r.SessionID, "look at @main", Done)
+		w.wantNoted("prompt", "look at @main")
+	})
+}
+
 func TestWhatAPasteCannotCarryIsRefused(t *testing.T) { // TURN-3
 	w := newWorld(t)
 	r := w.launch("claude", "", "")

@@ -37,6 +37,15 @@ type vendor struct {
 	// not reach another agent: a Claude that inherits CLAUDE_CODE_CHILD_SESSION keeps
 	// no record of its chat.
 	leaks []string
+	// adjust changes the environment of a launch where a variable of the person's own
+	// has to be kept, too; nil is nothing. It fails where that cannot be.
+	adjust func(env []string, folder string) ([]string, error)
+
+	// pad stands behind a prompt, where its last word would not be sent as it is.
+	pad string
+	// starts is how long the program may take to show its composer, and takes how long
+	// it may hold a prompt there after Enter; 0 is the usual time.
+	starts, takes time.Duration
 
 	// hook reads what the program tells `termpilot hook`. ok is false for what is
 	// no news.
@@ -53,6 +62,8 @@ type vendor struct {
 	// waits asks the vendor's record whether an approval is open now; nil where it
 	// does not say.
 	waits func(s *story) (open, known bool)
+	// asksOnScreen says that nothing but the screen tells of an approval that is asked for.
+	asksOnScreen bool
 	// identify finds the chat that the process holds now, which runs; nil where hooks tell it.
 	identify func(s *story) string
 
@@ -65,7 +76,7 @@ type vendor struct {
 }
 
 // vendors is the table.
-var vendors = []*vendor{&claude, &codex, &grok}
+var vendors = []*vendor{&claude, &codex, &grok, &opencode}
 
 func vendorOf(name string) *vendor {
 	i := slices.IndexFunc(vendors, func(v *vendor) bool { return v.name == name })
@@ -160,6 +171,7 @@ type look struct {
 // dialog is a question that an agent asks, with its choices.
 type dialog struct {
 	kind     string // permission, or other for what a person must answer
+	words    bool   // it asks what to say with an answer that was given: Enter says nothing
 	marked   int    // number of the selected row
 	question []string
 	choices  []choice

@@ -14,7 +14,7 @@ func TestAVendorIsItsRowOfTheTable(t *testing.T) { // VENDOR-1
 		t.Errorf("launchers %q, %q", names, titles)
 	}
 	for _, v := range vendors {
-		if v.title == "" || len(v.programs) == 0 || v.folderBelow == "" || v.breaks == "" || len(v.resume) == 0 || len(v.leaks) == 0 {
+		if v.title == "" || len(v.programs) == 0 || v.breaks == "" || len(v.resume) == 0 || len(v.leaks) == 0 {
 			t.Errorf("%s: the row lacks words", v.name)
 		}
 		if v.preflight == nil || v.argv == nil || v.hook == nil || v.look == nil || v.configure == nil || v.checkConfigure == nil {

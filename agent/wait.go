@@ -278,7 +278,7 @@ func (w *waiter) nextLook(woken bool) time.Duration {
 // or of prompts that come back.
 func (w *waiter) screen(ctx context.Context) (<-chan struct{}, func()) {
 	v := vendorOf(w.launch.Provider)
-	if v.waits != nil {
+	if !v.asksOnScreen && !v.rewinds {
 		return nil, func() {}
 	}
 	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))
@@ -294,7 +294,7 @@ func (w *waiter) screen(ctx context.Context) (<-chan struct{}, func()) {
 
 // lookForQuestions notes that a question came or went, where no hook tells.
 func (w *waiter) lookForQuestions(ctx context.Context) {
-	if vendorOf(w.launch.Provider).install != nil {
+	if !vendorOf(w.launch.Provider).asksOnScreen {
 		return
 	}
 	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))

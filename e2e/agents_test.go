@@ -16,9 +16,11 @@ type realAgent struct {
 	name   string
 	env    []string // NAME=value for a launch
 	files  func(url, dir string) map[string]string
-	breaks string   // the key that interrupts a turn
+	breaks []string // the keys that interrupt a turn
 	model  []string // flags of agent configure that must succeed; nil: it must be refused
 	quit   string
+	tries  bool // after a limit it tries again without end
+	quiet  bool // it tells nothing that closing could ask of one that a person started
 }
 
 const madeUpKey = "sk-made-up-key-000000000000000000001"
@@ -27,7 +29,7 @@ var realAgents = []realAgent{
 	{
 		name:   "claude",
 		env:    []string{"ANTHROPIC_API_KEY=" + madeUpKey, "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1"},
-		breaks: "escape", model: []string{"--model", "sonnet"}, quit: "/exit",
+		breaks: []string{"escape"}, model: []string{"--model", "sonnet"}, quit: "/exit",
 		files: func(_, dir string) map[string]string {
 			return map[string]string{".claude.json": fmt.Sprintf(`{"hasCompletedOnboarding":true,"theme":"dark","lastReleaseNotesSeen":"9.9.9",`+
 				`"customApiKeyResponses":{"approved":[%q],"rejected":[]},"projects":{%q:{"hasTrustDialogAccepted":true}}}`, madeUpKey[len(madeUpKey)-20:], dir)}
@@ -35,7 +37,7 @@ var realAgents = []realAgent{
 	},
 	{
 		name: "codex", env: []string{"MADE_UP_KEY=" + madeUpKey},
-		breaks: "escape", model: []string{"--model", "GPT-6.2-Astra", "--effort", "medium"}, quit: "/quit",
+		breaks: []string{"escape"}, model: []string{"--model", "GPT-6.2-Astra", "--effort", "medium"}, quit: "/quit",
 		files: func(url, dir string) map[string]string {
 			return map[string]string{".codex/config.toml": "model=\"gpt-5.1-codex\"\nmodel_provider=\"mine\"\ncheck_for_update_on_startup=false\n" +
 				"[model_providers.mine]\nname=\"mine\"\nbase_url=\"" + url + "/v1\"\nwire_api=\"responses\"\nenv_key=\"MADE_UP_KEY\"\n" +
@@ -43,8 +45,17 @@ var realAgents = []realAgent{
 		},
 	},
 	{
+		name: "opencode", env: []string{"MADE_UP_KEY=" + madeUpKey, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
+		breaks: []string{"escape", "escape"}, quit: "/exit", tries: true, quiet: true,
+		files: func(url, _ string) map[string]string {
+			return map[string]string{".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","model":"mine/fake","small_model":"mine/fake","enabled_providers":["mine"],` +
+				`"provider":{"mine":{"npm":"@ai-sdk/anthropic","name":"Mine","options":{"baseURL":"` + url + `/v1","apiKey":"{env:MADE_UP_KEY}"},"models":{"fake":{"name":"Fake"}}}},` +
+				`"permission":{"bash":"ask"}}`}
+		},
+	},
+	{
 		name: "grok", env: []string{"XAI_API_KEY=" + madeUpKey, "GROK_TELEMETRY_ENABLED=false"},
-		breaks: "ctrl_c", quit: "/quit",
+		breaks: []string{"ctrl_c"}, quit: "/quit",
 		files: func(url, _ string) map[string]string {
 			one := func(id string) string {
 				return "[model.\"" + id + "\"]\nmodel=\"" + id + "\"\nbase_url=\"" + url + "/v1\"\nenv_key=\"XAI_API_KEY\"\napi_backend=\"messages\"\ncontext_window=100000\n"
@@ -105,6 +116,7 @@ func (s *seat) asked(answer string) {
 	if question["kind"] != "permission" {
 		s.t.Fatalf("%v", question)
 	}
+	s.t.Logf("it asks %q", question["question"])
 	s.staysOpen("asking")
 	s.call(0, "agent", "approval", s.session, "--digest", text(question["digest"]), "--answer", answer)
 	s.call(map[string]int{"yes": 0, "no": 1}[answer], "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
@@ -180,13 +192,20 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 	turn := s.call(0, "agent", "turn", s.session, "SLOW:60\nSAY:never said")
 	s.call(3, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "2")
 	s.staysOpen("at work")
-	s.home.termpilot(t, "keys", s.session, real.breaks)
-	began = time.Now()
+	began = s.breaks(real)
 	s.call(1, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "30")
 	t.Logf("interrupt to the waiter's exit: %v", time.Since(began).Round(time.Millisecond))
 
 	s.ends("FAIL:400", 1)
 	s.ends("FAIL:429", 6)
+	if real.tries {
+		s.breaks(real)
+		for end := time.Now().Add(20 * time.Second); s.call(0, "agent", "status", s.session)["outcome"] != "interrupted"; {
+			if time.Now().After(end) {
+				t.Fatal("it tries on")
+			}
+		}
+	}
 
 	s.home.termpilot(t, "send", s.session, real.quit)
 	time.Sleep(500 * time.Millisecond) // its list of commands comes down to this one
@@ -206,14 +225,60 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 		argv = append(argv, text(word))
 	}
 	s.resumes(programs, real, argv)
+	s.reads(real, launch)
+}
+
+// reads launches another one that may not write, sees that it does not, and has it
+// closed: its chat is in the receipt.
+func (s *seat) reads(real realAgent, launch []string) {
+	s.t.Helper()
+	written := filepath.Join(s.home.dir, "written")
+	launched := s.call(0, append(launch, "--write-scope", "read_only", "--prompt", "RUN:touch "+written)...)
+	s.session = text(launched["session_id"])
+	out, errs, code := s.home.termpilot(s.t, "wait", "--session", s.session, "--cursor", text(launched["event_cursor"]), "--timeout", "60", "--json")
+	if code == 5 { // it asks, and the answer is no
+		question := s.call(0, "agent", "approval", s.session)
+		s.call(0, "agent", "approval", s.session, "--digest", text(question["digest"]), "--answer", "no")
+	} else if code != 0 {
+		s.t.Errorf("a turn that may not write ended with %d: %s%s", code, out, errs)
+	}
+	if _, err := os.Stat(written); err == nil {
+		s.t.Errorf("it wrote, under %v", launched["write_scope"])
+	}
+	s.t.Logf("read only, it answers %q with %d", s.call(0, "agent", "result", s.session)["text"], code)
+	item := s.until(s.session, "idle")
+	chat := item["cli_sessions"].([]any)[0].(map[string]any)
+	if chat["chat_id"] == "" || chat["verified"] != true || chat["persistence"] != "saved" {
+		s.t.Errorf("the chat is told as %v", chat)
+	}
+	r := s.call(0, "close", s.session)
+	receipt := s.call(0, "recover", text(r["recovery_id"]))["recoveries"].([]any)[0].(map[string]any)
+	if r["status"] != "closed" || !strings.Contains(fmt.Sprint(receipt), text(chat["chat_id"])) {
+		s.t.Errorf("closed as %v with the receipt %v", r, receipt)
+	}
+	s.t.Logf("closed a launched %s, chat known by %v", real.name, chat["identity_source"])
+}
+
+// breaks interrupts a turn, and says when.
+func (s *seat) breaks(real realAgent) time.Time {
+	for _, key := range real.breaks {
+		time.Sleep(100 * time.Millisecond) // two keys that come at once are a third one
+		s.home.termpilot(s.t, "keys", s.session, key)
+	}
+	return time.Now()
 }
 
 // resumes takes the chat up again by the command of the receipt, in a shell, and
 // has it closed: idle, and again in the middle of a turn.
 func (s *seat) resumes(programs string, real realAgent, argv []string) {
 	s.t.Helper()
-	s.closes(real, s.resumed(programs, real, argv))
 	id := s.resumed(programs, real, argv)
+	if real.quiet {
+		s.guesses(real, id)
+		return
+	}
+	s.closes(real, id)
+	id = s.resumed(programs, real, argv)
 	s.home.termpilot(s.t, "send", id, "SLOW:60")
 	time.Sleep(300 * time.Millisecond) // an Enter that comes at once may be taken for a part of the text
 	s.home.termpilot(s.t, "keys", id, "enter")
@@ -227,6 +292,25 @@ func (s *seat) resumes(programs string, real realAgent, argv []string) {
 	}
 	if item["interruption"] != "interrupted" || item["exit"] != "exited" || len(item["survivors"].([]any)) != 0 {
 		s.t.Errorf("forced in the middle of a turn: %v", r)
+	}
+}
+
+// guesses has the session of an agent closed that tells nothing: that is refused,
+// and by force its chat is in the receipt as far as it is known.
+func (s *seat) guesses(real realAgent, id string) {
+	s.t.Helper()
+	item := s.until(id, "unknown")
+	chat := item["cli_sessions"].([]any)[0].(map[string]any)
+	if chat["cli"] != real.name || chat["chat_id"] == "" || chat["verified"] != false || chat["identity_source"] != "argv" {
+		s.t.Errorf("the chat is told as %v", chat)
+	}
+	if r := s.call(7, "close", id); r["code"] != "activity_unknown" {
+		s.t.Errorf("closed as %v", r)
+	}
+	r := s.call(0, "close", id, "--force")
+	receipt := s.call(0, "recover", text(r["recovery_id"]))["recoveries"].([]any)[0].(map[string]any)
+	if r["status"] != "closed" || !strings.Contains(fmt.Sprint(receipt), text(chat["chat_id"])) {
+		s.t.Errorf("closed by force as %v with the receipt %v", r, receipt)
 	}
 }
 

@@ -93,7 +93,11 @@ func (m *model) answer(w http.ResponseWriter, r *http.Request, body map[string]a
 	if code, err := strconv.Atoi(does["FAIL"]); err == nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		fmt.Fprint(w, `{"type":"error","error":{"type":"api_error","message":"it fails as it was told to"}}`)
+		message := "it fails as it was told to"
+		if code == http.StatusTooManyRequests {
+			message = "this request would exceed the rate limit"
+		}
+		fmt.Fprintf(w, `{"type":"error","error":{"type":"api_error","message":%q}}`, message)
 		return
 	}
 	if body["stream"] != true {
@@ -131,7 +135,7 @@ func (m *model) answer(w http.ResponseWriter, r *http.Request, body map[string]a
 
 // shellTool is the tool that runs commands, among those that are offered.
 func shellTool(offered []string) string {
-	for _, name := range []string{"exec_command", "shell_command", "run_terminal_command", "Bash", "shell"} {
+	for _, name := range []string{"exec_command", "shell_command", "run_terminal_command", "Bash", "bash", "shell"} {
 		if slices.Contains(offered, name) {
 			return name
 		}
