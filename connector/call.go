@@ -99,15 +99,25 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 			})
 		}
 	}
-	res := wire.CallResult()
 	r, err := s.perform(ctx, t, req.Params.Arguments, tell)
 	if err != nil {
+		res := wire.CallResult()
 		res.SetError(err)
 		return res, nil
 	}
-	res.StructuredContent = r.structured
-	res.Content = []mcp.Content{&mcp.TextContent{Text: s.words(r)}}
-	return res, nil
+	return wire.Result{Text: s.words(r), Structured: r.structured}.Answer(), nil
+}
+
+// direct is answer for a client whose calls do not pass through the SDK.
+func (s *Server) direct(name string) (wire.Tool, bool) {
+	t, ok := s.tool(name)
+	return func(ctx context.Context, arguments json.RawMessage, tell func(time.Duration, string)) (wire.Result, error) {
+		r, err := s.perform(ctx, t, arguments, tell)
+		if err != nil {
+			return wire.Result{}, err
+		}
+		return wire.Result{Text: s.words(r), Structured: r.structured}, nil
+	}, ok
 }
 
 // tool returns the tool of a name, if this server offers it.

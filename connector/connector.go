@@ -160,7 +160,7 @@ var keep = mcp.Cacheable{TTLMs: 5 * 60 * 1000, CacheScope: "private"}
 // two seconds: nil, or the cause when the output broke. Commands that run in
 // terminals go on. If in is an [io.Closer] it is closed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return wire.ServeStdio(ctx, s.mcp, in, out)
+	return wire.ServeStdio(ctx, s.mcp, wire.Direct{Find: s.direct, Log: s.log}, in, out)
 }
 
 // HTTPOptions configures [Server.Handler].

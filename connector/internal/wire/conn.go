@@ -34,14 +34,17 @@ type conn struct {
 	in     *lines
 	out    io.Writer
 	flight *flight
+	direct Direct
+	ctx    context.Context // of the calls that are answered without the SDK
 
+	calls    chan func()          // from read to work
 	incoming chan jsonrpc.Message // from read to Read
 	outgoing chan outgoing        // from send to pump
 	over     chan struct{}        // closed when no more input will be taken
 	done     chan struct{}        // closed by Close
 	overOnce sync.Once
 	doneOnce sync.Once
-	running  sync.WaitGroup // read and pump
+	running  sync.WaitGroup // read, pump, and what answers calls without the SDK
 
 	shaken bool // the SDK has seen an initialize; owned by read
 
@@ -54,14 +57,15 @@ type outgoing struct {
 	sent chan error
 }
 
-func newConn(in io.Reader, out io.Writer) *conn {
+func newConn(ctx context.Context, in io.Reader, out io.Writer, direct Direct) *conn {
 	c := &conn{
-		in: newLines(in, MaxMessage), out: out, flight: newFlight(),
-		incoming: make(chan jsonrpc.Message), outgoing: make(chan outgoing),
+		in: newLines(in, MaxMessage), out: out, flight: newFlight(), direct: direct, ctx: ctx,
+		calls: make(chan func()), incoming: make(chan jsonrpc.Message), outgoing: make(chan outgoing),
 		over: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.running.Go(c.read)
 	c.running.Go(c.pump)
+	c.running.Go(c.work)
 	return c
 }
 
@@ -266,7 +270,7 @@ func (c *conn) take(line []byte) error {
 	return nil
 }
 
-// pass hands a message to the SDK.
+// pass hands a message to the SDK, or answers it.
 func (c *conn) pass(m message, b *batch, size int) error {
 	switch m.kind {
 	case reply:
@@ -280,15 +284,22 @@ func (c *conn) pass(m message, b *batch, size int) error {
 		}
 		return c.hand(&jsonrpc.Request{Method: m.method, Params: m.params})
 	}
-	if err := c.shake(m); err != nil {
+	p := &pending{id: m.id, key: key(m.id), size: size, batch: b}
+	called, isPlain := c.plain(m)
+	if isPlain {
+		p.ctx, p.cancel = context.WithCancel(c.ctx)
+	} else if err := c.shake(m); err != nil {
 		return err
 	}
-	number, used, ok := c.flight.admit(&pending{id: m.id, key: key(m.id), size: size, batch: b})
+	number, used, ok := c.flight.admit(p)
 	switch {
 	case !ok:
 		return errClosed
 	case used:
 		return c.deliver(b, invalid(nil, fmt.Sprintf("id %s is in use by a call that is not answered yet", Clip(string(m.id), 80))).answer())
+	case isPlain:
+		c.begin(number, p, called)
+		return nil
 	}
 	return c.hand(&jsonrpc.Request{ID: numbered(number), Method: m.method, Params: m.params})
 }
@@ -317,7 +328,8 @@ func (c *conn) shake(m message) error {
 	return c.hand(&jsonrpc.Request{Method: methodInitialized, Params: json.RawMessage(`{}`)})
 }
 
-// cancel passes a cancellation on with the SDK's number in place of the client's id.
+// cancel ends the context of a call, or passes its cancellation on with the SDK's
+// number in place of the client's id.
 func (c *conn) cancel(m message) error {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal(m.params, &p); err != nil || len(p["requestId"]) == 0 {
@@ -325,7 +337,7 @@ func (c *conn) cancel(m message) error {
 	}
 	number, ok := c.flight.cancel(p["requestId"])
 	if !ok {
-		return nil // already answered, or never sent
+		return nil // already answered, never sent, or told
 	}
 	params := fmt.Appendf(nil, `{"requestId":%d}`, number)
 	return c.hand(&jsonrpc.Request{Method: m.method, Params: params})

@@ -24,5 +24,7 @@ const (
 	methodDiscover    = "server/discover"
 	methodPing        = "ping"
 	methodCall        = "tools/call"
+	methodProgress    = "notifications/progress"
+	metaVersion       = "io.modelcontextprotocol/protocolVersion" // of a request that stands alone
 	notifications     = "notifications/"
 )

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 )
@@ -20,6 +21,10 @@ type pending struct {
 	size      int
 	cancelled bool
 	batch     *batch
+
+	// Of a call that is answered without the SDK; nil of others.
+	ctx    context.Context
+	cancel context.CancelFunc
 }
 
 // batch collects the answers of one batch, which leave together.
@@ -36,6 +41,7 @@ type flight struct {
 	room   sync.Cond
 	last   int64
 	open   int // calls admitted and not landed
+	direct int // calls admitted and not finished, of those that are answered without the SDK
 	bytes  int // their size
 	calls  map[int64]*pending
 	byKey  map[string]int64
@@ -67,6 +73,9 @@ func (f *flight) admit(p *pending) (number int64, used, ok bool) {
 	f.last++
 	f.calls[f.last] = p
 	f.open++
+	if p.cancel != nil {
+		f.direct++
+	}
 	f.bytes += p.size
 	if p.id != nil {
 		f.byKey[p.key] = f.last
@@ -100,6 +109,24 @@ func (f *flight) land(p pending) {
 	f.room.Broadcast()
 }
 
+// finish notes that a call that is answered without the SDK runs no more.
+func (f *flight) finish(p *pending) {
+	p.cancel()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.direct--
+	f.room.Broadcast()
+}
+
+// finished waits until no call runs that is answered without the SDK.
+func (f *flight) finished() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.direct > 0 {
+		f.room.Wait()
+	}
+}
+
 // join adds an answer to a batch; the zero answer stands for a call that is
 // not answered. It returns the answers when that was the last.
 func (f *flight) join(b *batch, a answer) (all []answer, complete bool) {
@@ -112,7 +139,8 @@ func (f *flight) join(b *batch, a answer) (all []answer, complete bool) {
 	return b.answers, b.open == 0
 }
 
-// cancel marks an open call, whose answer is then not sent, and returns its number.
+// cancel marks an open call, whose answer is then not sent. It returns the number
+// of one that the SDK is to cancel.
 func (f *flight) cancel(id json.RawMessage) (int64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +148,12 @@ func (f *flight) cancel(id json.RawMessage) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	f.calls[number].cancelled = true
+	p := f.calls[number]
+	p.cancelled = true
+	if p.cancel != nil {
+		p.cancel()
+		return 0, false
+	}
 	return number, true
 }
 
@@ -133,10 +166,16 @@ func (f *flight) drained() {
 	}
 }
 
-// close admits no more calls and lets everybody who waits go on.
+// close admits no more calls, lets everybody who waits go on, and cancels the calls
+// that are answered without the SDK, which cancels its own at the end of the input.
 func (f *flight) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	for _, p := range f.calls {
+		if p.cancel != nil {
+			p.cancel()
+		}
+	}
 	f.room.Broadcast()
 }

@@ -24,8 +24,9 @@ func FuzzAnyInputIsAnsweredInJSONAndAPingAfterIt(f *testing.F) { // MCP-1
 			t.Skip()
 		}
 		var out bytes.Buffer
+		w := newWorld(t)
 		ping := "\n" + `{"jsonrpc":"2.0","id":"the last","method":"ping"}` + "\n"
-		if err := ServeStdio(t.Context(), newWorld(t).mcp, io.MultiReader(bytes.NewReader(input), strings.NewReader(ping)), &out); err != nil {
+		if err := ServeStdio(t.Context(), w.mcp, w.direct, io.MultiReader(bytes.NewReader(input), strings.NewReader(ping)), &out); err != nil {
 			t.Fatal(err)
 		}
 		answered := false

@@ -64,8 +64,7 @@ func survivePanics(log *slog.Logger) mcp.Middleware {
 		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 			defer func() {
 				if v := recover(); v != nil {
-					log.Error("handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-					res, err = broken(method)
+					res, err = broken(method, panicked(log, method, v))
 				}
 			}()
 			return next(ctx, method, req)
@@ -73,12 +72,20 @@ func survivePanics(log *slog.Logger) mcp.Middleware {
 	}
 }
 
+// panicked logs what a handler panicked with, and says what came of it.
+func panicked(log *slog.Logger, method string, v any) error {
+	if log != nil {
+		log.Error("handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	}
+	return &fault.Error{Op: "call", Code: fault.Internal, Detail: "the tool broke", Hint: "read the session before anything else, and report this"}
+}
+
 // broken answers a request whose handler panicked.
-func broken(method string) (mcp.Result, error) {
+func broken(method string, cause error) (mcp.Result, error) {
 	if method != methodCall {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
 	res := CallResult()
-	res.SetError(&fault.Error{Op: "call", Code: fault.Internal, Detail: "the tool broke", Hint: "read the session before anything else, and report this"})
+	res.SetError(cause)
 	return res, nil
 }

@@ -14,17 +14,18 @@ import (
 // A process that has lost its client must be gone within two seconds.
 const patience = 1200 * time.Millisecond
 
-// ServeStdio serves one client on in and out, one JSON message a line, until
-// the input ends, ctx ends or the output breaks. Then the calls that are still
-// open are cancelled, and it returns when they have ended, or after at most
-// two seconds with an error that says so. It returns nil for the end of the
-// input and of ctx, and the cause when the output broke.
+// ServeStdio serves one client on in and out, one JSON message a line, by m, and
+// calls of tools by direct where that is enough, until the input ends, ctx ends or
+// the output breaks. Then the calls that are still open are cancelled, and it
+// returns when they have ended, or after at most two seconds with an error that
+// says so. It returns nil for the end of the input and of ctx, and the cause when
+// the output broke.
 //
 // If in is an [io.Closer] it is closed on return. A read that the operating
 // system does not interrupt, as on a process's own standard input, may outlive
 // the call; it takes nothing more than what it was waiting for.
-func ServeStdio(ctx context.Context, m *mcp.Server, in io.Reader, out io.Writer) error {
-	c := newConn(in, out)
+func ServeStdio(ctx context.Context, m *mcp.Server, direct Direct, in io.Reader, out io.Writer) error {
+	c := newConn(context.WithoutCancel(ctx), in, out, direct)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	session, err := m.Connect(context.WithoutCancel(ctx), c, nil)
@@ -36,6 +37,7 @@ func ServeStdio(ctx context.Context, m *mcp.Server, in io.Reader, out io.Writer)
 	go func() {
 		defer close(ended)
 		_ = session.Wait() // its error is the end of the input, or c.failure
+		c.flight.finished()
 	}()
 	select {
 	case <-ended:

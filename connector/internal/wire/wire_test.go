@@ -32,6 +32,7 @@ const patient = 20 * time.Second
 // world is a server and what its tools have seen.
 type world struct {
 	mcp     *mcp.Server
+	direct  Direct
 	started chan string   // name of a tool that has started to wait
 	ended   chan error    // why its context ended
 	release chan struct{} // ends deaf
@@ -43,14 +44,26 @@ func newWorld(t *testing.T) *world {
 	w.mcp = mcp.NewServer(&mcp.Implementation{Name: "world", Version: "1"}, &mcp.ServerOptions{
 		Instructions: "be kind", Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
+	tools := map[string]mcp.ToolHandler{}
+	w.direct.Find = func(name string) (Tool, bool) {
+		h, ok := tools[name]
+		return func(ctx context.Context, arguments json.RawMessage, _ func(time.Duration, string)) (r Result, err error) {
+			res, err := h(ctx, &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: name, Arguments: arguments}})
+			if err == nil && len(res.Content) > 0 {
+				r.Text = res.Content[0].(*mcp.TextContent).Text
+			}
+			return r, err
+		}, ok
+	}
 	add := func(name string, h mcp.ToolHandler) {
+		tools[name] = h
 		w.mcp.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, h)
 	}
 	add("echo", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(r.Params.Arguments)}}}, nil
+		return Result{Text: string(r.Params.Arguments)}.Answer(), nil
 	})
 	add("size", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: json.Number(strings.Repeat("9", len(r.Params.Arguments)/1e6)).String()}}}, nil
+		return Result{Text: strings.Repeat("9", len(r.Params.Arguments)/1e6)}.Answer(), nil
 	})
 	add("hold", func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		w.started <- "hold"
@@ -69,6 +82,16 @@ func newWorld(t *testing.T) *world {
 		ServerInfo: &mcp.Implementation{Name: "world", Version: "1"},
 	}, nil)
 	return w
+}
+
+// inBothWays runs a test with tools that are called through the SDK, and without it.
+func inBothWays(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Run("through the SDK", func(t *testing.T) {
+		w := newWorld(t)
+		w.direct = Direct{}
+		f(t, w)
+	})
+	t.Run("directly", func(t *testing.T) { f(t, newWorld(t)) })
 }
 
 // wait receives from c, or fails the test.
@@ -99,7 +122,7 @@ func (w *world) connect(t *testing.T) *client {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &client{t: t, in: inW, lines: make(chan string, 1000), done: make(chan error, 1), stop: cancel}
 	go func() {
-		c.done <- ServeStdio(ctx, w.mcp, inR, outW)
+		c.done <- ServeStdio(ctx, w.mcp, w.direct, inR, outW)
 		_ = outW.Close()
 	}()
 	go func() {
@@ -118,6 +141,10 @@ func (w *world) connect(t *testing.T) *client {
 		_ = inW.Close()
 		_ = outR.Close()
 	})
+	if w.direct.Find != nil { // only after a handshake
+		c.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+		c.hear()
+	}
 	return c
 }
 
@@ -153,30 +180,34 @@ func TestConversationsGoAsWritten(t *testing.T) { // MCP-2, MCP-3, MCP-4, MCP-6,
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			said, heard := conversation(t, file)
-			input := strings.NewReplacer(`\r`, "\r", `\ufeff`, "\ufeff").Replace(said)
-			var out bytes.Buffer
-			if err := ServeStdio(t.Context(), newWorld(t).mcp, strings.NewReader(input), &out); err != nil {
-				t.Fatal(err)
-			}
-			lines := strings.SplitAfter(out.String(), "\n")
-			slices.Sort(lines)
-			got := strings.Join(lines, "")
-			if *update {
-				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				head, _, _ := strings.Cut(string(data), serverMark)
-				if err := os.WriteFile(file, []byte(head+serverMark+got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(heard, got); diff != "" {
-				t.Errorf("answers differ (-want +got):\n%s", diff)
-			}
+			inBothWays(t, func(t *testing.T, w *world) { converse(t, w, file) })
 		})
+	}
+}
+
+func converse(t *testing.T, w *world, file string) {
+	said, heard := conversation(t, file)
+	input := strings.NewReplacer(`\r`, "\r", `\ufeff`, "\ufeff").Replace(said)
+	var out bytes.Buffer
+	if err := ServeStdio(t.Context(), w.mcp, w.direct, strings.NewReader(input), &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(out.String(), "\n")
+	slices.Sort(lines)
+	got := strings.Join(lines, "")
+	if *update {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(data), serverMark)
+		if err := os.WriteFile(file, []byte(head+serverMark+got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(heard, got); diff != "" {
+		t.Errorf("answers differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -201,38 +232,41 @@ func conversation(t testing.TB, file string) (client, server string) {
 }
 
 func TestAnIDInUseIsRefusedAndTheFirstCallIsNotDisturbed(t *testing.T) { // MCP-5
-	w := newWorld(t)
-	c := w.connect(t)
-	c.say(callTool("1", "hold"))
-	wait(t, w.started, "the first call")
-	c.say(callTool("1", "echo"))
-	if got := c.hear(); !strings.Contains(got, `"id":null`) || !strings.Contains(got, "-32600") {
-		t.Errorf("second call: got %s, want a refusal without id", got)
-	}
-	select {
-	case err := <-w.ended:
-		t.Errorf("the first call ended: %v", err)
-	default:
-	}
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		c.say(callTool("1", "hold"))
+		wait(t, w.started, "the first call")
+		c.say(callTool("1", "echo"))
+		if got := c.hear(); !strings.Contains(got, `"id":null`) || !strings.Contains(got, "-32600") {
+			t.Errorf("second call: got %s, want a refusal without id", got)
+		}
+		select {
+		case err := <-w.ended:
+			t.Errorf("the first call ended: %v", err)
+		default:
+		}
+	})
 }
 
 func TestLongLinesAreReadAndLongerOnesCostNoMemory(t *testing.T) { // MCP-7
-	c := newWorld(t).connect(t)
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"size","arguments":{"x":"` + strings.Repeat("x", 5e6) + `"}}}`)
-	if got := c.hear(); !strings.Contains(got, `"text":"99999"`) {
-		t.Errorf("5 MB: got %s", got)
-	}
-	long := bytes.Repeat([]byte("x"), 1<<20)
-	for range 100 {
-		if _, err := c.in.Write(long); err != nil {
-			t.Fatal(err)
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"size","arguments":{"x":"` + strings.Repeat("x", 5e6) + `"}}}`)
+		if got := c.hear(); !strings.Contains(got, `"text":"99999"`) {
+			t.Errorf("5 MB: got %s", got)
 		}
-	}
-	c.say("")
-	if got := c.hear(); !strings.Contains(got, "-32600") || !strings.Contains(got, "16777216") {
-		t.Errorf("100 MiB: got %s", got)
-	}
-	c.expectNothingElse()
+		long := bytes.Repeat([]byte("x"), 1<<20)
+		for range 100 {
+			if _, err := c.in.Write(long); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.say("")
+		if got := c.hear(); !strings.Contains(got, "-32600") || !strings.Contains(got, "16777216") {
+			t.Errorf("100 MiB: got %s", got)
+		}
+		c.expectNothingElse()
+	})
 }
 
 func TestTheReaderOfLinesKeepsNoMoreThanItsLimit(t *testing.T) { // MCP-7
@@ -271,95 +305,100 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestACancelledCallIsNotAnswered(t *testing.T) { // MCP-21
-	w := newWorld(t)
-	c := w.connect(t)
-	for _, id := range []string{"1", `"one"`, "9007199254740993", "1.5"} {
-		c.say(callTool(id, "hold"))
-		wait(t, w.started, "the call")
-		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"test"}}`)
-		wait(t, w.ended, "its cancellation")
-	}
-	c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"never sent"}}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`)
-	c.expectNothingElse()
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		for _, id := range []string{"1", `"one"`, "9007199254740993", "1.5"} {
+			c.say(callTool(id, "hold"))
+			wait(t, w.started, "the call")
+			c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"test"}}`)
+			wait(t, w.ended, "its cancellation")
+		}
+		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"never sent"}}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`)
+		c.expectNothingElse()
+	})
 }
 
 func TestAClientsIDDoesNotCancelAnotherCallOfThatNumberInside(t *testing.T) { // MCP-21
-	w := newWorld(t)
-	c := w.connect(t)
-	c.say(callTool("900", "hold"))
-	wait(t, w.started, "the call")
-	for _, id := range []string{"0", "1", "2", "3"} { // inside, calls are numbered from 1
-		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
-	}
-	c.expectNothingElse()
-	select {
-	case err := <-w.ended:
-		t.Errorf("call 900 was cancelled: %v", err)
-	default:
-	}
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		c.say(callTool("900", "hold"))
+		wait(t, w.started, "the call")
+		for _, id := range []string{"0", "1", "2", "3"} { // inside, calls are numbered from 1
+			c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		}
+		c.expectNothingElse()
+		select {
+		case err := <-w.ended:
+			t.Errorf("call 900 was cancelled: %v", err)
+		default:
+		}
+	})
 }
 
 func TestTheEndOfTheInputCancelsOpenCalls(t *testing.T) { // MCP-11
-	w := newWorld(t)
-	c := w.connect(t)
-	c.say(callTool("1", "hold"))
-	wait(t, w.started, "the call")
-	start := time.Now()
-	_ = c.in.Close()
-	if err := wait(t, c.done, "the end"); err != nil {
-		t.Errorf("got %v, want nil", err)
-	}
-	wait(t, w.ended, "the cancellation")
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("took %v", took)
-	}
-	if line, ok := <-c.lines; ok {
-		t.Errorf("answered %s", line)
-	}
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		c.say(callTool("1", "hold"))
+		wait(t, w.started, "the call")
+		start := time.Now()
+		_ = c.in.Close()
+		if err := wait(t, c.done, "the end"); err != nil {
+			t.Errorf("got %v, want nil", err)
+		}
+		wait(t, w.ended, "the cancellation")
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if line, ok := <-c.lines; ok {
+			t.Errorf("answered %s", line)
+		}
+	})
 }
 
 func TestTheEndOfTheContextCancelsOpenCalls(t *testing.T) { // MCP-12
-	w := newWorld(t)
-	c := w.connect(t)
-	c.say(callTool("1", "hold"))
-	wait(t, w.started, "the call")
-	c.stop()
-	if err := wait(t, c.done, "the end"); err != nil {
-		t.Errorf("got %v, want nil", err)
-	}
-	wait(t, w.ended, "the cancellation")
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		c.say(callTool("1", "hold"))
+		wait(t, w.started, "the call")
+		c.stop()
+		if err := wait(t, c.done, "the end"); err != nil {
+			t.Errorf("got %v, want nil", err)
+		}
+		wait(t, w.ended, "the cancellation")
+	})
 }
 
 func TestABrokenOutputEndsTheServerWithTheCause(t *testing.T) { // MCP-13
-	w := newWorld(t)
-	inR, inW := io.Pipe()
-	broken := errors.New("nobody reads")
-	done := make(chan error, 1)
-	var writes sync.Map
-	go func() {
-		done <- ServeStdio(t.Context(), w.mcp, inR, writerFunc(func([]byte) (int, error) {
-			writes.Store(time.Now(), true)
-			return 0, broken
-		}))
-	}()
-	if _, err := io.WriteString(inW, callTool("1", "hold")+"\n"); err != nil {
-		t.Fatal(err)
-	}
-	wait(t, w.started, "the call")
-	if _, err := io.WriteString(inW, callTool("2", "echo")+"\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := wait(t, done, "the end"); !errors.Is(err, broken) {
-		t.Errorf("got %v, want %v", err, broken)
-	}
-	wait(t, w.ended, "the cancellation")
-	n := 0
-	writes.Range(func(any, any) bool { n++; return true })
-	if n != 1 {
-		t.Errorf("wrote %d times to a broken output", n)
-	}
+	inBothWays(t, func(t *testing.T, w *world) {
+		inR, inW := io.Pipe()
+		broken := errors.New("nobody reads")
+		done := make(chan error, 1)
+		var writes sync.Map
+		go func() {
+			done <- ServeStdio(t.Context(), w.mcp, w.direct, inR, writerFunc(func([]byte) (int, error) {
+				writes.Store(time.Now(), true)
+				return 0, broken
+			}))
+		}()
+		if _, err := io.WriteString(inW, callTool("1", "hold")+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, w.started, "the call")
+		if _, err := io.WriteString(inW, callTool("2", "echo")+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := wait(t, done, "the end"); !errors.Is(err, broken) {
+			t.Errorf("got %v, want %v", err, broken)
+		}
+		wait(t, w.ended, "the cancellation")
+		n := 0
+		writes.Range(func(any, any) bool { n++; return true })
+		if n != 1 {
+			t.Errorf("wrote %d times to a broken output", n)
+		}
+	})
 }
 
 type writerFunc func([]byte) (int, error)
@@ -367,68 +406,70 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestACallThatHearsNoCancellationDoesNotHoldUpTheEnd(t *testing.T) { // MCP-14
-	w := newWorld(t)
-	c := w.connect(t)
-	defer close(w.release)
-	c.say(callTool("1", "deaf"))
-	wait(t, w.started, "the call")
-	start := time.Now()
-	_ = c.in.Close()
-	if err := wait(t, c.done, "the end"); !errors.Is(err, errStuck) {
-		t.Errorf("got %v, want %v", err, errStuck)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("took %v", took)
-	}
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		defer close(w.release)
+		c.say(callTool("1", "deaf"))
+		wait(t, w.started, "the call")
+		start := time.Now()
+		_ = c.in.Close()
+		if err := wait(t, c.done, "the end"); !errors.Is(err, errStuck) {
+			t.Errorf("got %v, want %v", err, errStuck)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
 }
 
 func TestAClientThatDoesNotReadIsHeldBack(t *testing.T) { // MCP-16
-	w := newWorld(t)
-	inR, inW := io.Pipe()
-	block := make(chan struct{})
-	done := make(chan error, 1)
-	go func() {
-		done <- ServeStdio(t.Context(), w.mcp, inR, writerFunc(func(p []byte) (int, error) {
-			<-block
-			return len(p), nil
-		}))
-	}()
-	sent := make(chan int, 3*maxCalls)
-	go func() {
-		defer close(sent)
-		for i := range 3 * maxCalls {
-			// The server reads 64 KiB ahead, which is four of these.
-			if _, err := fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":"%s %d","method":"ping"}`+"\n", strings.Repeat("x", 16<<10), i); err != nil {
-				return
+	inBothWays(t, func(t *testing.T, w *world) {
+		inR, inW := io.Pipe()
+		block := make(chan struct{})
+		done := make(chan error, 1)
+		go func() {
+			done <- ServeStdio(t.Context(), w.mcp, w.direct, inR, writerFunc(func(p []byte) (int, error) {
+				<-block
+				return len(p), nil
+			}))
+		}()
+		sent := make(chan int, 3*maxCalls)
+		go func() {
+			defer close(sent)
+			for i := range 3 * maxCalls {
+				// The server reads 64 KiB ahead, which is four of these.
+				if _, err := fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":"%s %d","method":"ping"}`+"\n", strings.Repeat("x", 16<<10), i); err != nil {
+					return
+				}
+				sent <- i
 			}
-			sent <- i
+			_ = inW.Close()
+		}()
+		n := 0
+		quiet := time.NewTimer(2 * time.Second)
+		for held := false; !held; {
+			select {
+			case _, more := <-sent:
+				if !more {
+					t.Fatal("the server took everything, or ended")
+				}
+				n++
+				quiet.Reset(time.Second)
+			case <-quiet.C:
+				held = true
+			}
 		}
-		_ = inW.Close()
-	}()
-	n := 0
-	quiet := time.NewTimer(2 * time.Second)
-	for held := false; !held; {
-		select {
-		case _, more := <-sent:
-			if !more {
-				t.Fatal("the server took everything, or ended")
-			}
+		if n > maxCalls+8 {
+			t.Errorf("took %d calls without answering one, want about %d", n, maxCalls)
+		}
+		close(block)
+		for range sent {
 			n++
-			quiet.Reset(time.Second)
-		case <-quiet.C:
-			held = true
 		}
-	}
-	if n > maxCalls+8 {
-		t.Errorf("took %d calls without answering one, want about %d", n, maxCalls)
-	}
-	close(block)
-	for range sent {
-		n++
-	}
-	if err := wait(t, done, "the end"); err != nil || n != 3*maxCalls {
-		t.Errorf("after the client reads again: %d calls, %v", n, err)
-	}
+		if err := wait(t, done, "the end"); err != nil || n != 3*maxCalls {
+			t.Errorf("after the client reads again: %d calls, %v", n, err)
+		}
+	})
 }
 
 func TestAClientThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) { // MCP-11, MCP-12
@@ -445,7 +486,7 @@ func TestAClientThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) { // MCP-11, MC
 			defer cancel()
 			done := make(chan error, 1)
 			go func() {
-				done <- ServeStdio(ctx, w.mcp, inR, writerFunc(func(p []byte) (int, error) {
+				done <- ServeStdio(ctx, w.mcp, w.direct, inR, writerFunc(func(p []byte) (int, error) {
 					writing <- struct{}{}
 					<-block
 					return len(p), nil
@@ -468,12 +509,14 @@ func TestAClientThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) { // MCP-11, MC
 }
 
 func TestAPanicCostsOneCall(t *testing.T) { // MCP-23
-	c := newWorld(t).connect(t)
-	c.say(callTool("1", "panic"))
-	if got := c.hear(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{\"code\":\"internal\"`) {
-		t.Errorf("got %s, want a failed tool", got)
-	}
-	c.expectNothingElse()
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		c.say(callTool("1", "panic"))
+		if got := c.hear(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{\"code\":\"internal\"`) {
+			t.Errorf("got %s, want a failed tool", got)
+		}
+		c.expectNothingElse()
+	})
 }
 
 func TestWatchParentEndsWhenTheParentChanges(t *testing.T) { // MCP-15
