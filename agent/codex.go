@@ -266,11 +266,8 @@ func codexWatched(s *story) []string {
 	return []string{s.launch.Folder}
 }
 
-const (
-	// maxRollout is the most bytes of a record that are read at once, and
-	// maxRolloutLine of one line.
-	maxRollout = 8 << 20
-)
+// maxRollout is the most bytes of a record that are read at once.
+const maxRollout = 8 << 20
 
 // codexRecord reads what was added to the record since it was last read: prompts
 // that were accepted, turns that ended.

@@ -121,7 +121,7 @@ func dial(t *testing.T, s *Server, o *mcp.ClientOptions) *mcp.ClientSession {
 	return client
 }
 
-// call calls a tool through c and returns the text and whether it is an error.
+// callTool calls a tool through c; args is a JSON object.
 func callTool(t *testing.T, c *mcp.ClientSession, name, args string) *mcp.CallToolResult {
 	t.Helper()
 	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(args)})

@@ -13,7 +13,7 @@ import (
 	"termpilot/iterm/api"
 )
 
-// frame is a WebSocket frame as a client sends it: masked, by a mask of zeros.
+// clientFrame is a WebSocket frame as a client sends it: masked, by a mask of zeros.
 func clientFrame(first byte, payload []byte) []byte {
 	out := []byte{first}
 	switch n := len(payload); {

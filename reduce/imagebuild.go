@@ -186,7 +186,7 @@ func imageFailed(l string) bool {
 	return false
 }
 
-// most lines of the end of a step that failed.
+// stepEnd is how many lines of the end of a step that failed are shown.
 const stepEnd = 12
 
 // tell adds the steps that failed, and the count of the others.

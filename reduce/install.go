@@ -18,7 +18,7 @@ func installNames(program, subs string) string {
 	return program + " " + strings.ReplaceAll(subs, ", ", ", "+program+" ")
 }
 
-// what a line of an installer is about.
+// installed is what a line of an installer is about.
 type installed int
 
 const (

@@ -101,7 +101,7 @@ func session(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], id)
 }
 
-// id VARIABLE FILE: puts the id that a command printed into the variable.
+// idOf is the command id VARIABLE FILE, which puts the id that a command printed into the variable.
 func idOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: id VARIABLE FILE")
