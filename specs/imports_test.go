@@ -50,6 +50,7 @@ func find(rs []rule, path string) (rule, bool) {
 
 func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 	packages := rules(t, "package")
+	used := map[string]bool{}
 	for _, f := range goFiles(t, parser.ImportsOnly) {
 		if f.test() {
 			continue
@@ -65,6 +66,7 @@ func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 				continue
 			}
 			to, ok := find(packages, path)
+			used[from.name+" "+to.name] = true
 			switch {
 			case !ok:
 				t.Errorf("%s: imports %s, which has no row in the table of specs/layout.md", f.path, path)
@@ -72,6 +74,13 @@ func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 			default:
 				t.Errorf("%s: %s may not import %s (only: %s): %s",
 					f.path, from.name, to.name, strings.Join(from.allowed, " "), from.because)
+			}
+		}
+	}
+	for _, from := range packages {
+		for _, to := range from.allowed {
+			if to != "all" && to != "nothing" && !used[from.name+" "+to] {
+				t.Errorf("specs/layout.md: %s may import %s, and does not", from.name, to)
 			}
 		}
 	}
