@@ -3,6 +3,8 @@ package changes_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -78,4 +80,74 @@ func TestAMissingFolderCannotBeWatched(t *testing.T) { // WAKE-2
 		w.Close()
 		t.Fatal("a folder that is not there is watched")
 	}
+}
+
+func TestAWatchThatEndsLeavesTheOthers(t *testing.T) { // WAKE-1
+	one, other := t.TempDir(), t.TempDir()
+	watch := func(folder string) *changes.Folder {
+		w, err := changes.Watch(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	first, second, third := watch(one), watch(one), watch(other)
+	defer first.Close()
+	defer third.Close()
+	second.Close()
+	for what, step := range map[string]struct {
+		folder string
+		w      *changes.Folder
+	}{"that is watched once more": {one, first}, "of another watch": {other, third}} {
+		if err := os.WriteFile(filepath.Join(step.folder, "a"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-step.w.C:
+		case <-time.After(5 * time.Second):
+			t.Errorf("a change in a folder %s woke nobody", what)
+		}
+	}
+	third.Close()
+	third.Close()
+	last := watch(other)
+	defer last.Close()
+	if err := os.Remove(filepath.Join(other, "a")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-last.C:
+	case <-time.After(5 * time.Second):
+		t.Error("a new watch was not woken")
+	}
+	if err := os.RemoveAll(one); err != nil { // a folder that goes takes its watch with it
+		t.Fatal(err)
+	}
+}
+
+func TestWatchesComeAndGoAtOnce(t *testing.T) { // WAKE-1
+	folder := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			path := filepath.Join(folder, strconv.Itoa(i))
+			for range 20 {
+				w, err := changes.Watch(folder)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-w.C:
+				case <-time.After(5 * time.Second):
+					t.Error("it was not woken")
+				}
+				w.Close()
+			}
+		})
+	}
+	all.Wait()
 }
