@@ -28,6 +28,10 @@ type app struct {
 
 // run carries out one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == "hook" { // there is no time for building the others, and nothing to say of how it is called
+		a.hook(ctx, args[1:])
+		return exitOK
+	}
 	root := a.rootCommand(args)
 	root.SetArgs(args)
 	root.SetIn(a.in)
@@ -112,7 +116,6 @@ func (a *app) rootCommand(args []string) *cobra.Command {
 	under("MCP clients", serve, a.chatgptCommand(), a.toolsCommand(), a.callCommand(), a.demoCommand())
 	under("This installation", a.doctorCommand(), a.hostCommand(), a.shellCommand(), a.completionCommand(), a.reduceCommand())
 	root.SetHelpCommandGroupID("This installation")
-	root.AddCommand(a.hookCommand())
 	return root
 }
 
