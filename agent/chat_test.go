@@ -67,6 +67,28 @@ func TestAnswersOutliveWhatIsToldAfterThem(t *testing.T) { // TURN-10
 	}
 }
 
+func TestALongRecordIsReadToItsEnd(t *testing.T) { // TURN-10, FOLLOW-1
+	w := newWorld(t)
+	r := w.launch("codex", "", "")
+	w.ends(r.SessionID, "BULK\nSAY:first", Done)
+	w.send(r.SessionID, "BULK\nSAY:second")
+	w.until("it shows its answer", func() bool { return strings.Contains(w.screen(r.SessionID), "second\n\n›") })
+	if s, err := w.agents.Status(t.Context(), r.SessionID, ""); err != nil || s.Outcome != Done { // nobody else has read it
+		t.Errorf("%+v %v", s, err)
+	}
+	if got := w.result(r.SessionID); got != "second" {
+		t.Errorf("answer %q", got)
+	}
+	l, err := w.agents.find(t.Context(), "test", r.SessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.agents.tale(t.Context(), l)
+	if err != nil || s.recorded.offset < 20<<20 {
+		t.Errorf("whoever comes next reads from %d: %v", s.recorded.offset, err)
+	}
+}
+
 // TestWaiterElsewhere is no test of its own: it is the process that the next one starts.
 func TestWaiterElsewhere(t *testing.T) {
 	session := os.Getenv("WAITER_SESSION")

@@ -244,11 +244,16 @@ func rollout(s *story) string {
 	if s.chat == "" || !uuidShape().MatchString(s.chat) {
 		return ""
 	}
-	found, _ := filepath.Glob(filepath.Join(s.launch.Folder, "sessions", "*", "*", "*", "rollout-*"+s.chat+".jsonl"))
-	if len(found) != 1 {
-		return ""
+	if strings.Contains(filepath.Base(s.recorded.path), s.chat) {
+		return s.recorded.path
 	}
-	return found[0]
+	name := "rollout-*" + s.chat + ".jsonl"
+	for _, day := range []string{time.Now().Format("2006/01/02"), s.launch.At.Format("2006/01/02"), "*/*/*"} { // there may be years of them
+		if found, _ := filepath.Glob(filepath.Join(s.launch.Folder, "sessions", day, name)); len(found) == 1 {
+			return found[0]
+		}
+	}
+	return ""
 }
 
 func codexWatched(s *story) []string {
@@ -266,7 +271,7 @@ func codexWatched(s *story) []string {
 	return []string{s.launch.Folder}
 }
 
-// maxRollout is the most bytes of a record that are read at once.
+// maxRollout is the most bytes of a record that are held at once.
 const maxRollout = 8 << 20
 
 // codexRecord reads what was added to the record since it was last read: prompts
@@ -281,21 +286,35 @@ func codexRecord(s *story, r *recorded) []event {
 	}
 	f, err := os.Open(path)
 	if err != nil {
+		r.path = "" // it may have been moved
 		return nil
 	}
 	defer f.Close()
-	data := make([]byte, maxRollout)
-	n, _ := f.ReadAt(data, r.offset) // the end of the file is the usual end
-	end := bytes.LastIndexByte(data[:n], '\n') + 1
-	if end == 0 && n == maxRollout {
-		end = n // a line without end is passed over
+	info, err := f.Stat()
+	if err != nil {
+		return nil
 	}
-	r.offset += int64(end)
+	if r.offset > info.Size() {
+		r.offset = 0 // it is another one
+	}
 	var news []event
-	for line := range bytes.Lines(data[:end]) {
-		if e, ok := codexLine(line); ok {
-			e.Chat, e.Source, e.Transcript = s.chat, fromRecord, path
-			news = append(news, e)
+	for r.offset < info.Size() {
+		data := make([]byte, min(info.Size()-r.offset, maxRollout))
+		n, _ := f.ReadAt(data, r.offset)
+		end := bytes.LastIndexByte(data[:n], '\n') + 1
+		switch {
+		case end > 0:
+		case n == maxRollout:
+			end = n // a line without end is passed over
+		default:
+			return news // it is being written
+		}
+		for line := range bytes.Lines(data[:end]) {
+			r.offset += int64(len(line))
+			if e, ok := codexLine(line); ok {
+				e.Chat, e.Source, e.Transcript, e.Read = s.chat, fromRecord, path, r.offset
+				news = append(news, e)
+			}
 		}
 	}
 	return news

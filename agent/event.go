@@ -52,6 +52,7 @@ type event struct {
 	PID        int    `json:"pid,omitempty"`
 	Start      int64  `json:"start,omitempty"` // nanoseconds since 1970
 	Transcript string `json:"transcript,omitempty"`
+	Read       int64  `json:"read,omitempty"`   // bytes of the vendor's record that are read with this
 	Source     string `json:"source,omitempty"` // hook, record, process or screen
 }
 

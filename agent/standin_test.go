@@ -30,6 +30,7 @@ import (
 //	FOREIGN     an end of another chat is told  DIE       the program is killed at work
 //	CLEAR       another chat begins             BACK      when interrupted, the prompt comes back
 //	PART        an agent of Codex's own works   WORDS     OpenCode asks what to say with a no
+//	BULK        Codex's record grows by 10 MiB
 //	LONG:n      an answer of n letters          LINES:n   so many lines before the next composer
 //
 // STANDIN holds more: trust and update (screens before the first composer),
@@ -231,6 +232,8 @@ func (s *standIn) turn(text string) {
 	}
 	if codex, ok := s.say.(*playCodex); ok && does["PART"] != "" {
 		codex.part(s)
+	} else if ok && does["BULK"] != "" {
+		codex.bulk()
 	}
 	if !s.work(does["SLOW"]) {
 		s.cut(id, "user_interrupt", text, does["BACK"] != "")

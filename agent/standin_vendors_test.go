@@ -179,6 +179,13 @@ func (p *playCodex) line(kind string, payload any) {
 	p.rollout.Write(append(data, '\n'))
 }
 
+// bulk puts more into the record than is held at once.
+func (p *playCodex) bulk() {
+	for range 10 {
+		p.line("response_item", strings.Repeat("x", 1<<20))
+	}
+}
+
 // part plays an agent of the agent's own, with a chat of its own.
 func (p *playCodex) part(s *standIn) {
 	mine, rollout := s.chat, p.rollout

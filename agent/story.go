@@ -95,6 +95,9 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 	if e.Transcript != "" && (e.Chat == s.chat || s.chat == "") {
 		s.transcript = e.Transcript
 	}
+	if e.Read > 0 && e.Source == fromRecord && (e.Transcript != s.recorded.path || e.Read > s.recorded.offset) {
+		s.recorded.path, s.recorded.offset = e.Transcript, e.Read
+	}
 	switch e.Kind {
 	case started:
 		s.pid, s.start = e.PID, time.Unix(0, e.Start)
