@@ -274,6 +274,8 @@ func (h *hands) accepted(ctx context.Context, turnID string, patience time.Durat
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	var record recordWatch
+	defer record.close()
 	for {
 		s, err := h.a.tale(ctx, h.launch)
 		if err != nil {
@@ -282,6 +284,7 @@ func (h *hands) accepted(ctx context.Context, turnID string, patience time.Durat
 			}
 			return false, err
 		}
+		changed := record.on(h.vendor, s)
 		h.a.catchUp(ctx, s)
 		if t := s.byID(turnID); t != nil && t.accepted {
 			return true, nil
@@ -289,7 +292,8 @@ func (h *hands) accepted(ctx context.Context, turnID string, patience time.Durat
 		timer := time.NewTimer(still)
 		select {
 		case <-woken:
-		case <-timer.C: // the vendor's own record is not in our folder
+		case <-changed:
+		case <-timer.C: // where the kernel does not wake us
 		case <-ctx.Done():
 			timer.Stop()
 			return false, nil

@@ -203,34 +203,19 @@ func (w *waiter) follow(ctx context.Context, goOn func() bool) error {
 // sleep wakes by whatever may bring news, and looks.
 func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended <-chan struct{}, goOn func() bool) {
 	v := vendorOf(w.launch.Provider)
-	var watched string
-	var folder *changes.Folder
+	var record recordWatch
 	redrawn, stop := w.screen(ctx)
 	defer func() {
 		stop()
-		if folder != nil {
-			folder.Close()
-		}
+		record.close()
 	}()
 	for {
-		var changed <-chan struct{}
-		if v.watched != nil {
-			if now := v.watched(w.s)[0]; now != watched || folder == nil { // a record may have begun
-				if folder != nil {
-					folder.Close()
-				}
-				watched = now
-				folder, _ = changes.Watch(now) // a folder that is not there yet is looked for again
-			}
-			if folder != nil {
-				changed = folder.C
-			}
-		}
+		changed := record.on(v, w.s)
 		w.a.catchUp(context.WithoutCancel(ctx), w.s)
 		if !goOn() {
 			return
 		}
-		timer := time.NewTimer(w.nextLook(folder != nil || v.watched == nil))
+		timer := time.NewTimer(w.nextLook(changed != nil || v.watched == nil))
 		select {
 		case r, ok := <-records:
 			if !ok {
@@ -259,6 +244,35 @@ func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended
 			return
 		}
 		timer.Stop()
+	}
+}
+
+// recordWatch wakes when a vendor's record may have changed, also one that has yet to begin.
+type recordWatch struct {
+	path   string
+	folder *changes.Folder
+}
+
+// on returns what wakes; nil where the vendor has no record or the kernel tells nothing.
+func (r *recordWatch) on(v *vendor, s *story) <-chan struct{} {
+	if v.watched == nil {
+		return nil
+	}
+	if now := v.watched(s)[0]; now != r.path || r.folder == nil { // a record may have begun
+		r.close()
+		r.path = now
+		r.folder, _ = changes.Watch(now) // a folder that is not there yet is looked for again
+	}
+	if r.folder == nil {
+		return nil
+	}
+	return r.folder.C
+}
+
+func (r *recordWatch) close() {
+	if r.folder != nil {
+		r.folder.Close()
+		r.folder = nil
 	}
 }
 

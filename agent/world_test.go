@@ -87,7 +87,7 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	w.env = append(w.env, "HOME="+home, "TERMPILOT_HOME="+filepath.Join(home, "tp"), "PATH="+bin+":/usr/bin:/bin", "STANDIN_LOG="+w.log,
-		"GORACE=atexit_sleep_ms=10", // else every program of these tests takes a second to end under the race detector
+		"GORACE=atexit_sleep_ms=10",                      // else every program of these tests takes a second to end under the race detector
 		"SHELL=/bin/bash", "CLAUDE_CODE_CHILD_SESSION=1") // as in a server that an agent started
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
