@@ -149,7 +149,7 @@ func TestTheServerSaysItsNameAndNoMoreThanItCan(t *testing.T) { // MCP-9, MCP-44
 	if lines[0] != again {
 		t.Errorf("the second answer differs:\n%s\n%s", lines[0], lines[1])
 	}
-	if !strings.Contains(lines[0], `"version":"1.2.3"`) || !strings.Contains(lines[0], `"capabilities":{"tools":{}}`) {
+	if !strings.Contains(lines[0], `"version":"1.2.3"`) || !strings.Contains(lines[0], `"capabilities":{"logging":{},"resources":{"listChanged":true,"subscribe":true},"tools":{}}`) {
 		t.Errorf("got %s", lines[0])
 	}
 }
@@ -158,6 +158,8 @@ func TestEveryResultOfTheNewEraSaysThatItIsComplete(t *testing.T) { // MCP-17
 	s, _ := newServer(t, Options{})
 	for _, request := range []string{
 		`"method":"server/discover","params":{`, `"method":"tools/list","params":{`, `"method":"prompts/list","params":{`,
+		`"method":"resources/list","params":{`, `"method":"resources/templates/list","params":{`,
+		`"method":"resources/read","params":{"uri":"termpilot://agents",`,
 		`"method":"tools/call","params":{"name":"list_sessions","arguments":{},`,
 		`"method":"tools/call","params":{"name":"read_terminal","arguments":{},`, // it fails
 	} {

@@ -10,6 +10,7 @@ import (
 	"context"
 	_ "embed"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -64,6 +65,12 @@ type Agents interface {
 	Ask(ctx context.Context, sessionID string) (agent.Approval, error)
 	Answer(ctx context.Context, sessionID, digest string, yes bool) (agent.Approval, error)
 	Configure(ctx context.Context, sessionID, model, effort string) (agent.Configured, error)
+
+	List() ([]agent.Listed, error)
+	Standing(ctx context.Context, sessionID string) (agent.Standing, error)
+	Standings(ctx context.Context) ([]agent.Standing, error)
+	Follow(ctx context.Context, sessionID string) iter.Seq2[agent.Standing, error]
+	Launches() (c <-chan struct{}, stop func(), err error)
 }
 
 // Options configures [New]. Only Pilot is needed; without a Closer, or Agents,
@@ -104,6 +111,7 @@ type Server struct {
 	log     *slog.Logger
 	tools   []tool
 	mcp     *mcp.Server
+	offers  bool // resources, over ServeStdio
 
 	slots chan struct{} // holds one token for each running call
 	ctx   context.Context
@@ -138,6 +146,8 @@ func New(o Options) *Server {
 		Capabilities: self.Capabilities,
 		Logger:       s.log,
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = keep },
+
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, // they refuse where nothing is offered
 	})
 	for _, t := range table {
 		if o.ReadOnly && t.access != reads || !wanted(o.Toolsets, t.set) ||
@@ -146,8 +156,10 @@ func New(o Options) *Server {
 		}
 		s.tools = append(s.tools, t)
 	}
-	s.mcp.AddReceivingMiddleware(s.serveTools)
+	s.offers = o.Agents != nil && wanted(o.Toolsets, agents)
+	s.mcp.AddReceivingMiddleware(s.serveResources, s.serveTools)
 	wire.Guard(s.mcp, self, s.log)
+	s.mcp.AddReceivingMiddleware(announceResources)
 	return s
 }
 
@@ -158,9 +170,12 @@ var keep = mcp.Cacheable{TTLMs: 5 * 60 * 1000, CacheScope: "private"}
 // ServeStdio serves one client on in and out until the input ends, ctx ends or
 // the output breaks, cancels the calls that are still open, and returns within
 // two seconds: nil, or the cause when the output broke. Commands that run in
-// terminals go on. If in is an [io.Closer] it is closed.
+// terminals go on. If in is an [io.Closer] it is closed. Here alone agents are
+// resources, and the client is told of them as far as it subscribes.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return wire.ServeStdio(ctx, s.mcp, wire.Direct{Find: s.direct, Log: s.log}, in, out)
+	a := newAudience(s)
+	defer a.close()
+	return wire.ServeStdio(context.WithValue(ctx, audienceKey{}, a), s.mcp, wire.Direct{Find: s.direct, Log: s.log}, in, out)
 }
 
 // HTTPOptions configures [Server.Handler].

@@ -35,6 +35,12 @@ func nonce() string {
 	return hex.EncodeToString(b[:])
 }
 
+// cleaned is v made fit to leave.
+func cleaned[T any](v T) T {
+	clean(reflect.ValueOf(&v).Elem())
+	return v
+}
+
 // clean makes a result fit to leave: no control characters but tab and line
 // feed in any string, and no nil slice or map, which JSON would spell null.
 func clean(v reflect.Value) {

@@ -57,7 +57,7 @@ func define[In, Out any](h head, run func(context.Context, call, In) (Out, error
 		if err != nil {
 			return result{}, err
 		}
-		clean(reflect.ValueOf(&out).Elem())
+		out = cleaned(out)
 		structured, err := json.Marshal(out)
 		if err != nil {
 			return result{}, err

@@ -25,7 +25,8 @@ type client struct {
 	next     int
 	waiting  map[string]chan reply
 	progress []json.RawMessage
-	strays   []string // lines that were not JSON-RPC
+	notices  chan string // methods of other notifications
+	strays   []string    // lines that were not JSON-RPC
 }
 
 type reply struct {
@@ -67,7 +68,7 @@ func start(t *testing.T, h home, args ...string) *client {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c := &client{t: t, cmd: cmd, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}}
+	c := &client{t: t, cmd: cmd, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}, notices: make(chan string, 1000)}
 	go c.read(out)
 	t.Cleanup(func() {
 		c.in.Close()
@@ -115,6 +116,10 @@ func (c *client) take(line []byte) {
 	}
 	if m.Method == "notifications/progress" {
 		c.progress = append(c.progress, m.Params)
+		return
+	}
+	if m.Method != "" {
+		c.notices <- m.Method
 		return
 	}
 	if ch, ok := c.waiting[string(m.ID)]; ok {
@@ -168,6 +173,19 @@ func (c *client) await(method string, ch <-chan reply) reply {
 		c.t.Fatalf("%s: no answer within %v", method, patience)
 	}
 	return reply{}
+}
+
+// told waits for the next notification, which is of method.
+func (c *client) told(method string) {
+	c.t.Helper()
+	select {
+	case got := <-c.notices:
+		if got != method {
+			c.t.Errorf("told %s, want %s", got, method)
+		}
+	case <-time.After(patience):
+		c.t.Fatalf("%s did not come within %v", method, patience)
+	}
 }
 
 func (c *client) request(method string, params any) json.RawMessage {

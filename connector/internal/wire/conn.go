@@ -40,8 +40,10 @@ type conn struct {
 	calls    chan func()          // from read to work
 	incoming chan jsonrpc.Message // from read to Read
 	outgoing chan outgoing        // from send to pump
+	silent   chan struct{}        // closed when the input has ended
 	over     chan struct{}        // closed when no more input will be taken
 	done     chan struct{}        // closed by Close
+	hush     sync.Once            // closes silent
 	overOnce sync.Once
 	doneOnce sync.Once
 	running  sync.WaitGroup // read, pump, and what answers calls without the SDK
@@ -61,7 +63,7 @@ func newConn(ctx context.Context, in io.Reader, out io.Writer, direct Direct) *c
 	c := &conn{
 		in: newLines(in, MaxMessage), out: out, flight: newFlight(), direct: direct, ctx: ctx,
 		calls: make(chan func()), incoming: make(chan jsonrpc.Message), outgoing: make(chan outgoing),
-		over: make(chan struct{}), done: make(chan struct{}),
+		silent: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.running.Go(c.read)
 	c.running.Go(c.pump)
@@ -190,8 +192,12 @@ func (c *conn) failure() error {
 	return c.err
 }
 
+// quiet ends what lasts until the client has no more to say.
+func (c *conn) quiet() { c.hush.Do(func() { close(c.silent) }) }
+
 // end stops taking input.
 func (c *conn) end() {
+	c.quiet()
 	c.overOnce.Do(func() {
 		close(c.over)
 		c.flight.close()
@@ -220,6 +226,7 @@ func (c *conn) read() {
 			break
 		}
 	}
+	c.quiet()
 	c.drain()
 }
 
@@ -301,7 +308,11 @@ func (c *conn) pass(m message, b *batch, size int) error {
 		c.begin(number, p, called)
 		return nil
 	}
-	return c.hand(&jsonrpc.Request{ID: numbered(number), Method: m.method, Params: m.params})
+	params := m.params
+	if m.method == methodListen {
+		params = withRequestID(params, m.id)
+	}
+	return c.hand(&jsonrpc.Request{ID: numbered(number), Method: m.method, Params: params})
 }
 
 // shake performs the handshake on behalf of a client that skips it: a tunnel

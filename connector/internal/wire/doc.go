@@ -26,5 +26,6 @@ const (
 	methodCall        = "tools/call"
 	methodProgress    = "notifications/progress"
 	metaVersion       = "io.modelcontextprotocol/protocolVersion" // of a request that stands alone
+	methodListen      = "subscriptions/listen"
 	notifications     = "notifications/"
 )

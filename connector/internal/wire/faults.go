@@ -66,18 +66,29 @@ func known(err error, hint string) (fault.Code, string) {
 	return fault.Internal, hint
 }
 
-// complete is an empty result of a tool that says of itself that it is complete, as
-// every result of 2026-07-28 does: the SDK lets nobody say so but what it answers by
-// itself, and what is read.
-var complete = sync.OnceValue(func() (res mcp.CallToolResult) {
-	if err := res.UnmarshalJSON([]byte(`{"resultType":"complete","content":[]}`)); err != nil {
+// complete is the results that say of themselves that they are complete, as every
+// result of 2026-07-28 does. The SDK lets nobody say so but what it answers by itself
+// and what is read.
+var complete = sync.OnceValue(func() (all struct {
+	call mcp.CallToolResult
+	read mcp.ReadResourceResult
+},
+) {
+	const said = `{"resultType":"complete","content":[],"contents":[]}`
+	if err := errors.Join(all.call.UnmarshalJSON([]byte(said)), all.read.UnmarshalJSON([]byte(said))); err != nil {
 		panic(err)
 	}
-	return res
+	return all
 })
 
 // CallResult returns an empty result of a tool.
 func CallResult() *mcp.CallToolResult {
-	res := complete()
+	res := complete().call
+	return &res
+}
+
+// ReadResult returns an empty result of a read.
+func ReadResult() *mcp.ReadResourceResult {
+	res := complete().read
 	return &res
 }

@@ -21,6 +21,9 @@ const patience = 1200 * time.Millisecond
 // says so. It returns nil for the end of the input and of ctx, and the cause when
 // the output broke.
 //
+// The values of ctx are those of the contexts under which messages are handled,
+// and [ClientOf] is among them.
+//
 // If in is an [io.Closer] it is closed on return. A read that the operating
 // system does not interrupt, as on a process's own standard input, may outlive
 // the call; it takes nothing more than what it was waiting for.
@@ -28,7 +31,8 @@ func ServeStdio(ctx context.Context, m *mcp.Server, direct Direct, in io.Reader,
 	c := newConn(context.WithoutCancel(ctx), in, out, direct)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
-	session, err := m.Connect(context.WithoutCancel(ctx), c, nil)
+	handling := context.WithValue(context.WithoutCancel(ctx), clientKey{}, &Client{c})
+	session, err := m.Connect(handling, c, nil)
 	if err != nil {
 		_ = c.Close()
 		return fmt.Errorf("serve stdio: %w", err)
