@@ -2,9 +2,125 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"termpilot/agent"
+	"termpilot/closing"
+	"termpilot/connector"
+	"termpilot/doctor"
+	"termpilot/fault"
+	"termpilot/host"
+	"termpilot/pilot"
+	"termpilot/terminal"
+	"termpilot/tunnel"
 )
+
+// deck is everything that a command needs at hand, wired together.
+type deck struct {
+	pilot    *pilot.Pilot
+	closer   *closing.Closer
+	agents   *agent.Agents
+	server   *connector.Server
+	backends []terminal.Backend
+	where    host.Location
+	log      *slog.Logger
+}
+
+// deck wires the backends, pilot and connector as s says. It starts nothing
+// and connects to nothing: that happens when a call needs it.
+func (a *app) deck(s settings) (*deck, error) {
+	if err := s.validate(); err != nil {
+		return nil, usage(err)
+	}
+	logger, err := a.logger(s.logLevel)
+	if err != nil {
+		return nil, usage(err)
+	}
+	where, err := host.Paths(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	patterns, err := tripwire(s.tripwire)
+	if err != nil {
+		return nil, usage(err)
+	}
+	sources, err := a.keySources("")
+	if err != nil {
+		return nil, err
+	}
+	d := &deck{where: where, log: logger}
+	if d.backends, err = a.backends(s, where, logger); err != nil {
+		return nil, err
+	}
+	d.pilot, err = pilot.New(pilot.Options{
+		Backends: d.backends,
+		Dir:      filepath.Join(where.Home, "runs"),
+		MaxWait:  s.maxWait,
+		ReadOnly: s.readOnly,
+		Allow:    ids(s.sessions),
+		Tripwire: patterns,
+		NoMask:   s.noMask,
+		Log:      logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	d.agents = agent.New(agent.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "agents"), Self: self, Log: logger})
+	d.closer = closing.New(closing.Options{
+		Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Launched: d.agents.Launched, Log: logger,
+	})
+	d.server = connector.New(connector.Options{
+		Pilot:   d.pilot,
+		Closer:  d.closer,
+		Agents:  d.agents,
+		MaxWait: s.maxWait,
+		Checks: func() []doctor.Check {
+			return d.checks(a.getenv, tunnel.Viewpoint{Alias: s.alias, Sources: sources}, false)
+		},
+		Toolsets: s.toolsets,
+		ReadOnly: s.readOnly,
+		Text:     s.text,
+		Version:  version(),
+		Log:      logger,
+	})
+	return d, nil
+}
+
+// close lets go of everything. Sessions and commands go on.
+func (d *deck) close() {
+	_ = d.server.Close()
+	for _, b := range d.backends {
+		drop(b)
+	}
+	_ = d.pilot.Close()
+}
+
+// end closes a session that this command opened. One that is gone already, or
+// was never there, is closed.
+func (d *deck) end(ctx context.Context, one pilot.SessionInfo) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	for _, b := range d.backends {
+		if b.Name() != one.Backend {
+			continue
+		}
+		err := b.Close(ctx, terminal.ID(one.SessionID), terminal.Hangup)
+		if !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.SessionNotFound) {
+			return err
+		}
+	}
+	return nil
+}
 
 // withDeck makes the RunE of a command that needs everything at hand: do gets a
 // deck as s then says, which is let go of after it.
@@ -29,13 +145,4 @@ func (a *app) withSession(s *settings, do func(ctx context.Context, d *deck, id 
 		}
 		return do(ctx, d, id, args[1:])
 	})
-}
-
-// asJSON prints what a call returned where --json asks for it. done is true when
-// nothing is left to do: it was printed, or there is an error to return.
-func (a *app) asJSON(result any, failed error) (done bool, err error) {
-	if failed != nil || !a.json {
-		return failed != nil, failed
-	}
-	return true, a.printJSON(result)
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +12,9 @@ import (
 	"github.com/charmbracelet/log"
 	"github.com/spf13/cobra"
 
-	"termpilot/agent"
-	"termpilot/closing"
 	"termpilot/connector"
-	"termpilot/doctor"
-	"termpilot/fault"
-	"termpilot/host"
 	"termpilot/pilot"
 	"termpilot/terminal"
-	"termpilot/tunnel"
 )
 
 // settings is what the flags that several commands share say.
@@ -70,107 +61,6 @@ func (s *settings) serverFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&s.toolsets, "toolsets", nil, "offer only these: "+strings.Join(connector.Toolsets(), ", "))
 	timeVar(f, &s.maxWait, "max-wait", 0, "longest time that one call waits (default 55s)")
 	f.StringVar(&s.text, "text", connector.TextFull, "what a result's text block says: full or summary")
-}
-
-// deck is everything that a command needs at hand, wired together.
-type deck struct {
-	pilot    *pilot.Pilot
-	closer   *closing.Closer
-	agents   *agent.Agents
-	server   *connector.Server
-	backends []terminal.Backend
-	where    host.Location
-	log      *slog.Logger
-}
-
-// deck wires the backends, pilot and connector as s says. It starts nothing
-// and connects to nothing: that happens when a call needs it.
-func (a *app) deck(s settings) (*deck, error) {
-	if err := s.validate(); err != nil {
-		return nil, usage(err)
-	}
-	logger, err := a.logger(s.logLevel)
-	if err != nil {
-		return nil, usage(err)
-	}
-	where, err := host.Paths(a.getenv)
-	if err != nil {
-		return nil, err
-	}
-	patterns, err := tripwire(s.tripwire)
-	if err != nil {
-		return nil, usage(err)
-	}
-	sources, err := a.keySources("")
-	if err != nil {
-		return nil, err
-	}
-	d := &deck{where: where, log: logger}
-	if d.backends, err = a.backends(s, where, logger); err != nil {
-		return nil, err
-	}
-	d.pilot, err = pilot.New(pilot.Options{
-		Backends: d.backends,
-		Dir:      filepath.Join(where.Home, "runs"),
-		MaxWait:  s.maxWait,
-		ReadOnly: s.readOnly,
-		Allow:    ids(s.sessions),
-		Tripwire: patterns,
-		NoMask:   s.noMask,
-		Log:      logger,
-	})
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	d.agents = agent.New(agent.Options{Pilot: d.pilot, Dir: filepath.Join(where.Home, "agents"), Self: self, Log: logger})
-	d.closer = closing.New(closing.Options{
-		Pilot: d.pilot, Dir: filepath.Join(where.Home, "recovery"), Launched: d.agents.Launched, Log: logger,
-	})
-	d.server = connector.New(connector.Options{
-		Pilot:   d.pilot,
-		Closer:  d.closer,
-		Agents:  d.agents,
-		MaxWait: s.maxWait,
-		Checks: func() []doctor.Check {
-			return d.checks(a.getenv, tunnel.Viewpoint{Alias: s.alias, Sources: sources}, false)
-		},
-		Toolsets: s.toolsets,
-		ReadOnly: s.readOnly,
-		Text:     s.text,
-		Version:  version(),
-		Log:      logger,
-	})
-	return d, nil
-}
-
-// close lets go of everything. Sessions and commands go on.
-func (d *deck) close() {
-	_ = d.server.Close()
-	for _, b := range d.backends {
-		drop(b)
-	}
-	_ = d.pilot.Close()
-}
-
-// end closes a session that this command opened. One that is gone already, or
-// was never there, is closed.
-func (d *deck) end(ctx context.Context, one pilot.SessionInfo) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	for _, b := range d.backends {
-		if b.Name() != one.Backend {
-			continue
-		}
-		err := b.Close(ctx, terminal.ID(one.SessionID), terminal.Hangup)
-		if !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.SessionNotFound) {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s settings) validate() error {

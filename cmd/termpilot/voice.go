@@ -86,6 +86,15 @@ func (a *app) colourful(w io.Writer) bool {
 	return ok && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
+// asJSON prints what a call returned where --json asks for it. done is true when
+// nothing is left to do: it was printed, or there is an error to return.
+func (a *app) asJSON(result any, failed error) (done bool, err error) {
+	if failed != nil || !a.json {
+		return failed != nil, failed
+	}
+	return true, a.printJSON(result)
+}
+
 // printJSON writes value, which must encode as a JSON object, with the version
 // of its shape as the first member.
 func (a *app) printJSON(value any) error {
