@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"termpilot/private"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -65,7 +66,7 @@ const claudeSettings = "claude-settings.json"
 // hookLine is the shell command of a hook. It says nothing and succeeds where
 // this program is gone or no launch of ours asked for it.
 func hookLine(self, vendor string) string {
-	q := shellQuote(self)
+	q := shellwords.Quote(self)
 	return "if [ -n \"$" + folderVariable + "\" ] && [ -x " + q + " ]; then " + q + " hook " + vendor + "; fi; true"
 }
 

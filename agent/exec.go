@@ -96,9 +96,6 @@ func (l Launch) environment(environ []string, folder string) []string {
 	return append(kept, set...)
 }
 
-// shellQuote makes one word of a text for any shell that termpilot types into.
-func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
-
 // maxRecordFile is the most bytes of a vendor's small file that are read.
 const maxRecordFile = 1 << 20
 

@@ -20,6 +20,7 @@ import (
 	"termpilot/lazy"
 	"termpilot/pilot"
 	"termpilot/process"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -283,7 +284,7 @@ func (a *Agents) free(ctx context.Context, sessionID string) error {
 // which ends with it, or at the prompt of one that is there. What is typed there
 // is this program and the launch's folder, nothing of what the agent is told.
 func (a *Agents) start(ctx context.Context, l Launch, r LaunchRequest) (session string, err error) {
-	command := shellQuote(a.self) + " agent exec " + shellQuote(a.folder(l.ID))
+	command := shellwords.Quote(a.self) + " agent exec " + shellwords.Quote(a.folder(l.ID))
 	if r.SessionID != "" {
 		run, err := a.pilot.Run(ctx, pilot.RunRequest{SessionID: r.SessionID, Command: command, NoWait: true})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"termpilot/fault"
 	"termpilot/private"
 	"termpilot/process"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -159,7 +160,7 @@ func (a *Agents) Standings(ctx context.Context) ([]Standing, error) {
 func (w *waiter) standing() Standing {
 	now := Standing{Schema: standingSchema, Waited: w.verdict(), State: Idle}
 	open := now.At == ""
-	session := " session_id=" + shellQuoteIfNeeded(now.SessionID)
+	session := " session_id=" + shellwords.Quote(now.SessionID)
 	now.Next = "agent_turn action=status" + session
 	switch {
 	case w.s.gone:
@@ -169,7 +170,7 @@ func (w *waiter) standing() Standing {
 		now.Next = "agent_approval action=inspect" + session
 	case now.Outcome == Pending, now.Outcome == RateLimited && open: // it tries again by itself
 		now.State = Working
-		now.Next = "wait_session until=turn session_ids=[" + shellQuoteIfNeeded(now.SessionID) + "]"
+		now.Next = "wait_session until=turn session_ids=[" + shellwords.Quote(now.SessionID) + "]"
 	case now.Outcome == Unknown && open:
 		now.State = Unsure
 	case now.Outcome == None && !w.s.ready:
@@ -178,7 +179,7 @@ func (w *waiter) standing() Standing {
 	if now.TurnID != "" && !open {
 		now.Next = "agent_turn action=result" + session
 		if now.OperationID != "" {
-			now.Next += " operation_id=" + shellQuoteIfNeeded(now.OperationID)
+			now.Next += " operation_id=" + shellwords.Quote(now.OperationID)
 		}
 	}
 	return now

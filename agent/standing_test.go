@@ -14,6 +14,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -79,7 +80,7 @@ func TestAFollowerIsToldOfEveryChangeOnce(t *testing.T) { // FOLLOW-11, FOLLOW-1
 			t.Fatal(err)
 		}
 		asks := f.until(WaitingApproval, Waiting)
-		if !asks.Waits || asks.TurnID != sent.TurnID || asks.At != "" || asks.Next != "agent_approval action=inspect session_id="+shellQuoteIfNeeded(r.SessionID) {
+		if !asks.Waits || asks.TurnID != sent.TurnID || asks.At != "" || asks.Next != "agent_approval action=inspect session_id="+shellwords.Quote(r.SessionID) {
 			t.Errorf("%+v", asks)
 		}
 		ask, err := w.agents.Ask(t.Context(), r.SessionID)
@@ -91,7 +92,7 @@ func TestAFollowerIsToldOfEveryChangeOnce(t *testing.T) { // FOLLOW-11, FOLLOW-1
 		}
 		over := f.until(Idle, Done)
 		if over.TurnID != sent.TurnID || over.Waits || over.TextChars != 4 || over.At == "" ||
-			over.Next != "agent_turn action=result session_id="+shellQuoteIfNeeded(r.SessionID)+" operation_id='op 1'" {
+			over.Next != "agent_turn action=result session_id="+shellwords.Quote(r.SessionID)+" operation_id='op 1'" {
 			t.Errorf("%+v", over)
 		}
 		now, err := w.agents.Standing(t.Context(), r.SessionID)

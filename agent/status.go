@@ -9,6 +9,7 @@ import (
 	"termpilot/fault"
 	"termpilot/journal"
 	"termpilot/process"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -236,16 +237,7 @@ func resumeOf(s *story) Resume {
 }
 
 func (a *Agents) waitCommand(l Launch, from journal.Position) string {
-	return shellQuoteIfNeeded(a.self) + " wait --session " + shellQuoteIfNeeded(l.Session) + " --cursor " + cursorOf(l, from) + " --timeout 600"
-}
-
-func shellQuoteIfNeeded(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=-", r)
-	}) {
-		return word
-	}
-	return shellQuote(word)
+	return shellwords.Quote(a.self) + " wait --session " + shellwords.Quote(l.Session) + " --cursor " + cursorOf(l, from) + " --timeout 600"
 }
 
 // launchReceipt words a launch. sent is its prompt's turn, if it was sent.

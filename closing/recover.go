@@ -2,12 +2,12 @@ package closing
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"termpilot/fault"
 	"termpilot/pilot"
 	"termpilot/process"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -81,7 +81,7 @@ func (c *Closer) again(ctx context.Context, s Item, status string) []pilot.OpenR
 		if chat.Resume == nil || s.Closure != closed && c.holds(chat) {
 			continue
 		}
-		req := pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd, Command: shellLine(chat.Resume.Argv)}
+		req := pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd, Command: shellwords.Join(chat.Resume.Argv)}
 		if chat.Cwd != "" {
 			req.Cwd = chat.Cwd
 		}
@@ -106,18 +106,4 @@ func (c *Closer) holds(chat Chat) bool {
 	}
 	a, ok := recognise(p)
 	return ok && a.cli == chat.CLI
-}
-
-// shellLine quotes words for any of the usual shells.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		plain := word != "" && strings.IndexFunc(word, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@", r))
-		}) < 0
-		if quoted[i] = word; !plain {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

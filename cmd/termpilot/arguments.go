@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"termpilot/shellwords"
 )
 
 // schema is as much of a tool's input schema as reading words needs.
@@ -132,27 +134,12 @@ func (s schema) check(text string) error {
 
 // shellLine makes one line for a shell of the words of a command. A single
 // word is a line already; of several, those that need it are quoted, so that
-// the shell sees the same words. The quoting is right for sh, zsh and fish.
+// the shell sees the same words.
 func shellLine(words []string) string {
 	if len(words) == 1 {
 		return words[0]
 	}
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = quote(word)
-	}
-	return strings.Join(quoted, " ")
-}
-
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+:,./-", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	// A backslash stands outside the quotes, since fish sees it inside them too.
-	return "'" + strings.NewReplacer("'", `'\''`, `\`, `'\\'`).Replace(word) + "'"
+	return shellwords.Join(words)
 }
 
 // printParameters lists what a tool takes.

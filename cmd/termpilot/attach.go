@@ -14,6 +14,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 	"termpilot/tmux"
 )
@@ -45,7 +46,7 @@ func (a *app) attachCommand() *cobra.Command {
 				if words == nil {
 					words = []string{"termpilot", "attach", id}
 				}
-				return a.printText(shellLine(words))
+				return a.printText(shellwords.Join(words))
 			}
 			in, inOK := a.in.(*os.File)
 			out, outOK := a.out.(*os.File)

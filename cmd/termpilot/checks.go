@@ -13,6 +13,7 @@ import (
 	"termpilot/host"
 	"termpilot/iterm"
 	"termpilot/pilot"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 	"termpilot/tmux"
 	"termpilot/tunnel"
@@ -95,7 +96,7 @@ func checkHome(home string) doctor.Result {
 	case info.Mode().Perm()&0o077 != 0:
 		r.State, r.Summary = doctor.Warn, "others can look into termpilot's folder"
 		r.Evidence = fmt.Sprintf("%s has mode %03o", home, info.Mode().Perm())
-		r.Next = "chmod 700 " + quote(home)
+		r.Next = "chmod 700 " + shellwords.Quote(home)
 	}
 	return r
 }

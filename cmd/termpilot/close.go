@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"termpilot/closing"
+	"termpilot/shellwords"
 	"termpilot/terminal"
 )
 
@@ -223,7 +224,7 @@ func (a *app) reportReceipts(list []closing.Receipt, whole bool) error {
 		for _, s := range r.Sessions {
 			for _, chat := range s.Chats {
 				if chat.Resume != nil {
-					fmt.Fprintf(a.out, "%s: %s\n", terminal.OneLine(s.Name, 0), terminal.OneLine(shellLine(chat.Resume.Argv), 0))
+					fmt.Fprintf(a.out, "%s: %s\n", terminal.OneLine(s.Name, 0), terminal.OneLine(shellwords.Join(chat.Resume.Argv), 0))
 				}
 			}
 		}
