@@ -69,11 +69,6 @@ func (h *hands) prove(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	if b, ok := h.seen.On.(terminal.Broadcaster); ok {
-		if copied, err := b.Broadcasts(ctx, h.seen.ID); err != nil || copied {
-			return no(fault.Unverified, "what is typed here is also typed into other sessions, or that is not known", "ask the person to end the broadcast")
-		}
-	}
 	r, known := readProcess(h.a.folder(h.launch.ID))
 	switch {
 	case !known:
@@ -91,6 +86,11 @@ func (h *hands) prove(ctx context.Context) (err error) {
 	front, err := h.a.machine.Foreground(h.seen.ShellPID)
 	if err != nil || front != p.PGID || p.State == process.Stopped {
 		return no(fault.Unverified, "the agent is not in the foreground of its terminal", "read the screen; bring it back with fg if it was suspended")
+	}
+	if b, ok := h.seen.On.(terminal.Broadcaster); ok {
+		if copied, err := b.Broadcasts(ctx, h.seen.ID); err != nil || copied {
+			return no(fault.Unverified, "what is typed here is also typed into other sessions, or that is not known", "ask the person to end the broadcast")
+		}
 	}
 	return nil
 }

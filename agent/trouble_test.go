@@ -11,6 +11,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/process"
 	"termpilot/terminal"
 )
 
@@ -100,7 +101,15 @@ func TestNothingIsTypedWhereItReachesOtherSessions(t *testing.T) { // TURN-11
 	w.refuses(err, fault.Unverified)
 	w.wantNoted("prompt", "RUN:curl x")
 	w.wantNoted("answer")
+	a = New(Options{Pilot: copying{w.pilot}, Dir: w.agents.dir, Self: w.agents.self, Env: w.env, Machine: lost{}})
+	_, err = a.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "for nobody"})
+	w.refuses(err, fault.AgentEnded) // a session that goes with its agent tells nothing of others
 }
+
+// lost is a machine on which no agent runs any more.
+type lost struct{ machine }
+
+func (lost) Lookup(int) (process.Process, error) { return process.Process{}, process.ErrGone }
 
 func TestAPromptIsNotLostOnAnAgentThatStartsSlowly(t *testing.T) { // LAUNCH-2
 	every(t, func(t *testing.T, w *world, preset string) {
