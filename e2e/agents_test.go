@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,8 +20,9 @@ type realAgent struct {
 	breaks []string // the keys that interrupt a turn
 	model  []string // flags of agent configure that must succeed; nil: it must be refused
 	quit   string
-	tries  bool // after a limit it tries again without end
-	quiet  bool // it tells nothing that closing could ask of one that a person started
+	tries  bool   // after a limit it tries again without end
+	quiet  bool   // it tells nothing that closing could ask of one that a person started
+	box    string // the program without which it cannot be held to reading
 }
 
 const madeUpKey = "sk-made-up-key-000000000000000000001"
@@ -55,7 +57,7 @@ var realAgents = []realAgent{
 	},
 	{
 		name: "grok", env: []string{"XAI_API_KEY=" + madeUpKey, "GROK_TELEMETRY_ENABLED=false"},
-		breaks: []string{"ctrl_c"}, quit: "/quit",
+		breaks: []string{"ctrl_c"}, quit: "/quit", box: "bwrap",
 		files: func(url, _ string) map[string]string {
 			one := func(id string) string {
 				return "[model.\"" + id + "\"]\nmodel=\"" + id + "\"\nbase_url=\"" + url + "/v1\"\nenv_key=\"XAI_API_KEY\"\napi_backend=\"messages\"\ncontext_window=100000\n"
@@ -153,9 +155,8 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 	}
 	s.call(0, "host", "start")
 	began := time.Now()
-	launched := s.call(0, append(launch, "--prompt", "SAY:the first answer")...)
+	launched := s.launch("SAY:the first answer", launch)
 	took := time.Since(began)
-	s.session = text(launched["session_id"])
 	s.call(0, "wait", "--session", s.session, "--cursor", text(launched["event_cursor"]), "--timeout", "60")
 	s.answer("the first answer")
 	t.Logf("launch with prompt to submitted: %v", took.Round(time.Millisecond))
@@ -228,13 +229,40 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 	s.reads(real, launch)
 }
 
+// launch launches the agent with a prompt, which it gets later where the machine
+// is so busy that its composer does not show in time. It returns the receipt.
+func (s *seat) launch(prompt string, args []string) map[string]any {
+	s.t.Helper()
+	out, errs, code := s.home.termpilot(s.t, append(args, "--prompt", prompt, "--json")...)
+	launched := map[string]any{}
+	if err := json.Unmarshal([]byte(out), &launched); err != nil {
+		s.t.Fatalf("%q ended with %d: %s%s", args, code, out, errs)
+	}
+	s.session = text(launched["session_id"])
+	if code != 5 || launched["state"] != "starting" {
+		if code != 0 {
+			s.t.Fatalf("%q ended with %d: %s%s", args, code, out, errs)
+		}
+		return launched
+	}
+	for end := time.Now().Add(2 * time.Minute); s.call(0, "agent", "status", s.session)["state"] != "ready"; {
+		if time.Now().After(end) {
+			s.t.Fatal("it does not become ready")
+		}
+	}
+	return s.call(0, "agent", "turn", s.session, prompt)
+}
+
 // reads launches another one that may not write, sees that it does not, and has it
 // closed: its chat is in the receipt.
 func (s *seat) reads(real realAgent, launch []string) {
 	s.t.Helper()
 	written := filepath.Join(s.home.dir, "written")
-	launched := s.call(0, append(launch, "--write-scope", "read_only", "--prompt", "RUN:touch "+written)...)
-	s.session = text(launched["session_id"])
+	if _, err := exec.LookPath(real.box); err != nil && real.box != "" {
+		s.t.Logf("without %s it cannot be held to reading", real.box)
+		return
+	}
+	launched := s.launch("RUN:touch "+written, append(launch, "--write-scope", "read_only"))
 	out, errs, code := s.home.termpilot(s.t, "wait", "--session", s.session, "--cursor", text(launched["event_cursor"]), "--timeout", "60", "--json")
 	if code == 5 { // it asks, and the answer is no
 		question := s.call(0, "agent", "approval", s.session)
