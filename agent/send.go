@@ -25,7 +25,7 @@ type TurnReceipt struct {
 	State       string  `json:"state" jsonschema:"of the agent"`
 	Outcome     Outcome `json:"outcome" jsonschema:"of the turn"`
 	Reason      string  `json:"reason"`
-	Residue     *bool   `json:"submit_residue" jsonschema:"null: not known"`
+	Residue     *bool   `json:"submit_residue"` // null: not known
 	Cursor      string  `json:"event_cursor"`
 	WaitCommand string  `json:"wait_command"`
 	Resume      Resume  `json:"resume"`

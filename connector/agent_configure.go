@@ -10,7 +10,7 @@ import (
 type agentConfigureIn struct {
 	SessionID string `json:"session_id" jsonschema:"exact id"`
 	Model     string `json:"model,omitempty" jsonschema:"as its menu names it"`
-	Effort    string `json:"effort,omitempty" jsonschema:"its word"`
+	Effort    string `json:"effort,omitempty" jsonschema:"level"`
 }
 
 var agentConfigure = define(head{

@@ -14,7 +14,7 @@ type agentTurnIn struct {
 	Action      string `json:"action" jsonschema:"recover: what became of a send" enum:"send,status,result,recover" default:"status"`
 	Text        string `json:"text,omitempty" jsonschema:"for send"`
 	OperationID string `json:"operation_id,omitempty" jsonschema:"yours: sent at most once"`
-	Offset      int    `json:"offset" jsonschema:"of result" default:"0"`
+	Offset      int    `json:"offset,omitempty" jsonschema:"of result"`
 	MaxChars    int    `json:"max_chars" jsonschema:"of result" default:"32768"`
 }
 

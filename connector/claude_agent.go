@@ -10,12 +10,12 @@ import (
 
 // launchIn is what all tools that launch an agent take.
 type launchIn struct {
-	Prompt     string            `json:"prompt,omitempty" jsonschema:"first prompt"`
+	Prompt     string            `json:"prompt,omitempty" jsonschema:"first"`
 	Cwd        string            `json:"cwd,omitempty" jsonschema:"absolute"`
 	Model      string            `json:"model,omitempty" jsonschema:"id"`
-	Effort     string            `json:"effort,omitempty" jsonschema:"its word"`
-	WriteScope string            `json:"write_scope,omitempty" jsonschema:"for no writes" enum:"read_only"`
-	SessionID  string            `json:"session_id,omitempty" jsonschema:"launch inside" min:"1"`
+	Effort     string            `json:"effort,omitempty" jsonschema:"level"`
+	WriteScope string            `json:"write_scope,omitempty" jsonschema:"read_only"`
+	SessionID  string            `json:"session_id,omitempty" jsonschema:"run inside" min:"1"`
 	Env        map[string]string `json:"env,omitempty" jsonschema:"added"`
 }
 

@@ -16,4 +16,4 @@ var getCurrentSession = define(head{
 	return c.pilot.Current(ctx)
 }, func(s pilot.SessionInfo) (line, text string) {
 	return "current session " + terminal.OneLine(s.SessionID, 0), sessionLine(s)
-}).as("readiness", "list_sessions")
+}).each("list_sessions", "sessions")

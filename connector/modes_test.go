@@ -46,6 +46,7 @@ var calls = map[string]string{
 	"codex_agent":         `{"session_id":"SESSION","prompt":"x"}`,
 	"grok_agent":          `{"session_id":"SESSION","prompt":"x"}`,
 	"composer_agent":      `{"session_id":"SESSION","prompt":"x"}`,
+	"launch_agent":        `{"agent":"opencode","session_id":"SESSION","prompt":"x"}`,
 	"agent_turn":          `{"session_id":"SESSION","action":"send","text":"x"}`,
 	"agent_approval":      `{"session_id":"SESSION","action":"respond","digest":"d","choice":"yes"}`,
 	"agent_configure":     `{"session_id":"SESSION","model":"x"}`,

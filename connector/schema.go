@@ -17,7 +17,8 @@ import (
 // no oneOf, no $ref, which some clients reject together with the whole list.
 // Properties keep the order of the struct's fields.
 //
-// The tags of a field of a tool's parameters:
+// A type of string with a method among may have the values that it returns. The
+// tags of a field of a tool's parameters:
 //
 //	json        its name; with omitempty it may be left out
 //	jsonschema  its description
@@ -67,7 +68,11 @@ func reflected(t reflect.Type, isInput bool) *schema {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return &schema{kind: "string"}
+		s := &schema{kind: "string"}
+		if v, ok := reflect.Zero(t).Interface().(interface{ among() []string }); ok {
+			s.enum = v.among()
+		}
+		return s
 	case reflect.Bool:
 		return &schema{kind: "boolean"}
 	case reflect.Int, reflect.Int64:

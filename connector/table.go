@@ -29,6 +29,7 @@ var table = []tool{
 	codexAgent,
 	grokAgent,
 	composerAgent,
+	launchAgent,
 	agentTurn,
 	agentApproval,
 	agentConfigure,

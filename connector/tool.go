@@ -105,6 +105,12 @@ func (t tool) like(other tool) tool {
 	return t
 }
 
+// each says that a tool's result looks like each item of a list of another tool's.
+func (t tool) each(other, list string) tool {
+	t.out = func() *schema { return &schema{kind: "object", about: "as in " + list + " of " + other, result: true} }
+	return t
+}
+
 // schemas holds each tool as MCP lists it, NAME.json. That it is what the Go
 // types say is held by a test, which writes the files with -update: every client
 // asks a server for its tools, and making them anew took a tenth of its start.

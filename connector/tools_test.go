@@ -236,7 +236,7 @@ var oneOfEach = map[string]string{
 	"rename_session": `{` + session + `,"name":"acorn"}`, "list_profiles": `{}`,
 	"inspect_sessions": `{}`, "close_session": `{` + session + `}`, "close_tab": `{"tab_id":"t0"}`, "close_window": `{"window_id":"w0"}`,
 	"clean_all_sessions": `{"dry_run":true}`, "list_recoveries": `{}`,
-	"claude_agent": `{"prompt":"x"}`, "codex_agent": `{}`, "grok_agent": `{}`, "composer_agent": `{}`,
+	"claude_agent": `{"prompt":"x"}`, "codex_agent": `{}`, "grok_agent": `{}`, "composer_agent": `{}`, "launch_agent": `{"agent":"opencode"}`,
 	"agent_turn": `{` + session + `,"action":"result"}`, "agent_approval": `{` + session + `}`, "agent_configure": `{` + session + `,"model":"x"}`,
 }
 

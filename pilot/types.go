@@ -9,7 +9,7 @@ import (
 // SessionInfo is one session as clients see it. Text that came from a program
 // (Title, Cwd, …) is one line without control characters.
 type SessionInfo struct {
-	SessionID string    `json:"session_id" jsonschema:"exact id of the session"`
+	SessionID string    `json:"session_id" jsonschema:"exact id"`
 	Backend   string    `json:"backend" jsonschema:"host, iterm2 or tmux"`
 	WindowID  string    `json:"window_id"`
 	TabID     string    `json:"tab_id"`
@@ -99,7 +99,7 @@ type ReadRequest struct {
 
 // Omitted counts what an answer left out, and says how to get it.
 type Omitted struct {
-	Lines    int    `json:"lines" jsonschema:"how many lines were left out"`
+	Lines    int    `json:"lines" jsonschema:"lines left out"`
 	HowToGet string `json:"how_to_get" jsonschema:"the call that returns them; empty when nothing was left out or it is lost"`
 }
 
