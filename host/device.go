@@ -59,7 +59,7 @@ func (d *device) resize(columns, rows int) error {
 func (d *device) foreground() (int, error) {
 	group := 0
 	err := d.control(func(fd int) (err error) {
-		group, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		group, err = foregroundNow(fd)
 		return err
 	})
 	return group, err
@@ -68,7 +68,7 @@ func (d *device) foreground() (int, error) {
 func (d *device) flags() (ttyFlags, error) {
 	var f ttyFlags
 	err := d.control(func(fd int) error {
-		t, err := unix.IoctlGetTermios(fd, getTermios)
+		t, err := termiosNow(fd)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (d *device) Read(p []byte) (int, error) {
 func (d *device) writeNow(p []byte) int {
 	n := 0
 	_ = d.control(func(fd int) (err error) { // what goes wrong will go wrong again in Write
-		n, err = unix.Write(fd, p)
+		n, err = writeNow(fd, p)
 		return err
 	})
 	return max(n, 0)
@@ -103,12 +103,8 @@ func (d *device) writeNow(p []byte) int {
 func (d *device) readNow(p []byte) (int, error) {
 	n := 0
 	err := d.control(func(fd int) (err error) {
-		for {
-			n, err = unix.Read(fd, p)
-			if err != unix.EINTR { //nolint:errorlint // a bare errno
-				return err
-			}
-		}
+		n, err = readNow(fd, p)
+		return err
 	})
 	switch {
 	case errors.Is(err, unix.EAGAIN):

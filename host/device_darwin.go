@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const getTermios = unix.TIOCGETA
-
 // master is a PTY that is waited for with poll(2): kqueue spins on PTYs on
 // macOS, and a blocking read could not be ended while a program that was left
 // behind holds the slave side.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -241,11 +242,27 @@ func (s *session) where() (host, name string) {
 	return clean(host), clean(name)
 }
 
+// nameOfMachine is what hostname last found, and until when it is taken for true: it
+// is asked for with everything that a shell prints.
+var nameOfMachine struct {
+	sync.Mutex
+	name  string
+	until time.Time
+}
+
 func hostname() string {
+	m := &nameOfMachine
+	m.Lock()
+	defer m.Unlock()
+	now := time.Now()
+	if now.Before(m.until) {
+		return m.name
+	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "localhost"
+		name = "localhost"
 	}
+	m.name, m.until = name, now.Add(time.Second)
 	return name
 }
 
