@@ -73,17 +73,30 @@ func (s *stage) of(session string) *played {
 // has taken that.
 func (s *stage) change(session, state string, outcome agent.Outcome) {
 	s.t.Helper()
-	p := s.of(session)
-	s.mu.Lock()
-	p.State, p.Outcome, p.Waits = state, outcome, state == agent.WaitingApproval
-	p.runs = state != agent.Ended
-	now := p.Standing
-	s.mu.Unlock()
+	p, now := s.set(session, state, outcome)
 	select {
 	case p.changes <- now:
 	case <-time.After(patience):
 		s.t.Fatal("nobody follows " + session)
 	}
+}
+
+// offer is change for a follower that may not be there.
+func (s *stage) offer(session, state string, outcome agent.Outcome) {
+	p, now := s.set(session, state, outcome)
+	select {
+	case p.changes <- now:
+	default:
+	}
+}
+
+func (s *stage) set(session, state string, outcome agent.Outcome) (*played, agent.Standing) {
+	p := s.of(session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.State, p.Outcome, p.Waits = state, outcome, state == agent.WaitingApproval
+	p.runs = state != agent.Ended
+	return p, p.Standing
 }
 
 // watched says what is watched now.
