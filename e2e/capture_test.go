@@ -49,6 +49,22 @@ func TestOutputIsExactlyWhatWasPrinted(t *testing.T) { // B23 B25 B27 B30 B31 B3
 	})
 }
 
+// bash takes the column in which its prompt begins for the first one. What of a
+// long line is left in a wrong place is no output of its command.
+func TestALineThatBeganBehindOutputLeavesNothingInTheNext(t *testing.T) { // B23, MARK-20
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		for _, column := range []int{7, 60} {
+			for length := 64; length < 84; length++ {
+				s.expect(fmt.Sprintf("printf %s", strings.Repeat("a", column)), want{exit: code(0), output: strings.Repeat("a", column)})
+				command := `printf 'x\ny\n'; : 日本`
+				command += strings.Repeat("b", length-len(command))
+				s.expect(command, want{exit: code(0), output: "x\ny"})
+			}
+		}
+	})
+}
+
 func TestAStuckCharacterSetDoesNotOutliveItsCommand(t *testing.T) { // B31
 	s := open(t, "bash", "")
 	s.run(`printf '\033(0lqk\016'`)

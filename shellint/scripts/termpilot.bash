@@ -258,7 +258,8 @@ __termpilot_first() {
 	__termpilot_a[1]=$mark$url$'\e]133;A;'$id
 	__termpilot_a[2]=$'\e]133;D;'$id$url$'\e]133;A;'$id
 	__termpilot_b[1]=$'\e]133;B;'$id __termpilot_b[2]=$'\e]133;B;'$id
-	__termpilot_c[1]=$'\e]133;C;'$id$run __termpilot_c[2]=$'\e]133;C;'$id$run
+	# A line that began behind other text was wrapped elsewhere than bash thinks: what it left below the cursor is no output.
+	__termpilot_c[1]=$'\e[J\e]133;C;'$id$run __termpilot_c[2]=${__termpilot_c[1]}
 	__termpilot_e[1]=$more$'\e]133;A;k=s;'$id __termpilot_e[2]=$more$'\e]133;A;k=s;'$id
 	__termpilot_p=1
 	__termpilot_wrap
