@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -54,12 +53,4 @@ func (b *Backend) explain(op string, id terminal.ID, err error) error {
 const maxWords = 200
 
 // oneLine makes one line of words from elsewhere.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
-	}), " ")
-	if r := []rune(text); len(r) > maxWords {
-		text = string(r[:maxWords]) + "…"
-	}
-	return strings.TrimSpace(text)
-}
+func oneLine(text string) string { return terminal.OneLine(text, maxWords) }
