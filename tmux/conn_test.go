@@ -22,6 +22,10 @@ func (s *server) fake(script string) string {
 	return path
 }
 
+// inTime is what three seconds may become on a machine that is busy; less than
+// the time that the caller has.
+const inTime = patience / 2
+
 func TestTheCauseIsNamedInTime(t *testing.T) { // TMUX-4
 	for _, c := range []struct {
 		name string
@@ -63,7 +67,7 @@ func TestTheCauseIsNamedInTime(t *testing.T) { // TMUX-4
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q in it", err, c.want)
 			}
-			if took := time.Since(began); took > 3*time.Second {
+			if took := time.Since(began); took > inTime {
 				t.Errorf("it took %v", took)
 			}
 			if c.name == "stopped" {
@@ -99,7 +103,7 @@ func TestAServerThatHangsIsSurvived(t *testing.T) { // TMUX-4, TMUX-5
 	s.signal(syscall.SIGSTOP)
 	began := time.Now()
 	err := b.Send(ctx(t), p.ID, []byte("x"))
-	if !errors.Is(err, fault.Deadline) || time.Since(began) > 3*time.Second {
+	if !errors.Is(err, fault.Deadline) || time.Since(began) > inTime {
 		t.Errorf("got %v after %v", err, time.Since(began))
 	}
 	signalStopped(t, s)
