@@ -58,10 +58,11 @@ func OpenFiles(pid int) ([]string, error) {
 }
 
 // Variable returns a variable of the environment that a process was started
-// with; known is false when that may not be read.
+// with; known is false when that may not be read or is not there: a process that
+// just becomes another program has none for a moment.
 func Variable(pid int, name string) (value string, known bool) {
 	env, err := read("/proc/"+strconv.Itoa(pid)+"/environ", maxEnviron)
-	if err != nil {
+	if err != nil || len(env) == 0 {
 		return "", false
 	}
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
@@ -69,7 +70,7 @@ func Variable(pid int, name string) (value string, known bool) {
 			return string(rest), true
 		}
 	}
-	return "", true
+	return "", len(env) < maxEnviron
 }
 
 // Ticks is the start of a process in the kernel's own unit, as some programs
