@@ -11,7 +11,10 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"termpilot/process"
 )
 
 // conn is one control-mode connection: a tmux process whose standard input
@@ -89,6 +92,7 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 	c.owing.Stop()
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr = env, "/", &c.errs
 	c.cmd.WaitDelay = time.Second
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is not meant for it
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -99,7 +103,9 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 	}
 	began := make(chan error, 1)
 	go func() {
-		err := startTied(c.cmd)
+		// By itself tmux (3.3a) waits without end for a client whose output nobody
+		// reads, and its server for the client.
+		err := process.StartTied(c.cmd, syscall.SIGKILL)
 		began <- err
 		if err != nil {
 			return

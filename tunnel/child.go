@@ -112,19 +112,21 @@ type child struct {
 	end  string        // how; set before done is closed
 }
 
-// start runs tunnel-client. It is told to end when the supervisor dies, where
-// the system can do that.
+// start runs tunnel-client. It is told to end when the supervisor dies; where
+// the system cannot do that, the next supervisor ends what is left behind.
 func start(c Config, f files, key Secret, getenv func(string) string, out *listener) (*child, error) {
 	cmd := exec.Command(c.Client, arguments(c, f)...)
 	cmd.Env = environment(f, key, getenv)
 	cmd.Dir = f.folder
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second // a grandchild may keep the pipe
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	began := make(chan error, 1)
 	k := &child{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(k.done)
-		if err := startTied(cmd, began); err != nil {
+		err := process.StartTied(cmd, syscall.SIGTERM)
+		if began <- err; err != nil {
 			return
 		}
 		k.end = describeEnd(cmd.Wait())
