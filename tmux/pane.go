@@ -39,7 +39,7 @@ type pane struct {
 	seeding  bool // its picture is asked for, and holds what is printed until then
 	buf      []byte
 
-	watchers   map[*watcher]struct{}
+	watchers   map[*terminal.EventQueue]struct{}
 	lastOutput time.Time
 	lastSent   time.Time
 	held       *track.Change // a prompt that was shown and is not told yet
@@ -52,7 +52,7 @@ type pane struct {
 
 // newPane makes the session of a pane that was not there before. l.mu is held.
 func (l *link) newPane(seen listed) *pane {
-	p := &pane{number: seen.pane, pid: seen.pid, link: l, seen: seen, watchers: map[*watcher]struct{}{}}
+	p := &pane{number: seen.pane, pid: seen.pid, link: l, seen: seen, watchers: map[*terminal.EventQueue]struct{}{}}
 	p.id = l.paneID(seen)
 	l.b.mu.Lock()
 	if nonce := l.nonceFor[seen.pane]; nonce != "" {
@@ -321,9 +321,9 @@ func (p *pane) end(exit terminal.Exit) {
 		p.release.Stop()
 	}
 	for w := range p.watchers {
-		w.end(terminal.Event{Kind: terminal.Gone, Exit: exit})
+		w.Push(terminal.Event{Kind: terminal.Gone, Exit: exit})
 	}
-	p.watchers = map[*watcher]struct{}{}
+	p.watchers = map[*terminal.EventQueue]struct{}{}
 }
 
 // fail ends all watches with an error: the session may live on.
@@ -331,14 +331,14 @@ func (p *pane) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.watchers {
-		w.fail(err)
+		w.Fail(err)
 	}
-	p.watchers = map[*watcher]struct{}{}
+	p.watchers = map[*terminal.EventQueue]struct{}{}
 }
 
 // tell passes an event on to all who watch. mu is held.
 func (p *pane) tell(e terminal.Event) {
 	for w := range p.watchers {
-		w.push(e)
+		w.Push(e)
 	}
 }

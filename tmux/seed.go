@@ -250,7 +250,7 @@ func (p *pane) take(pic picture) {
 	if again {
 		p.tellHeld()
 		for w := range p.watchers {
-			w.resync()
+			w.Resync()
 		}
 	}
 }
