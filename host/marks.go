@@ -71,7 +71,7 @@ func (s *session) promptChanged(change shellint.Change) {
 			}
 		})
 	case terminal.Ended:
-		s.tellVariables() // first, so that who hears of the end knows how it was
+		s.tellPromptState() // first, so that who hears of the end knows how it was
 		// An end whose status is not known says -1: the prompt has no exit_status then.
 		status := int32(-1)
 		if p.Exit != nil {
@@ -91,7 +91,9 @@ func (s *session) promptChanged(change shellint.Change) {
 			}
 		})
 	}
-	s.tellVariables()
+	if !s.drawing { // what is drawn is told when all of it is
+		s.tellVariables()
+	}
 }
 
 // editorReads reports whether the shell's line editor is known to be ready.

@@ -71,7 +71,7 @@ var drawnVariables = map[string]func(*session) any{
 	"mouseReportingMode":    func(s *session) any { return mouseModes[s.term.Modes().Mouse] },
 	"applicationKeypad":     func(s *session) any { return bit(s.term.Modes().ApplicationKeypad) },
 	"termpilot.marks":       func(s *session) any { return s.marksState() },
-	"termpilot.prompt":      func(s *session) any { return raw(s.promptView()) },
+	promptVariable:          func(s *session) any { return raw(s.promptView()) },
 	"termpilot.cursor_keys": func(s *session) any { return s.cursorKeys() },
 }
 
@@ -135,6 +135,9 @@ func flatten(m map[string]string, name, value string) {
 	}
 	m[name] = text
 }
+
+// promptVariable is the session variable that tells how the last prompt stands.
+const promptVariable = "termpilot.prompt"
 
 // promptsVariable is the application variable with the prompts of all live
 // sessions, by id. It is not among those that "*" tells.

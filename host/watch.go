@@ -33,14 +33,10 @@ const (
 func (s *session) tellVariables() {
 	look := false
 	for _, name := range s.host.hub.watched(s.id) {
-		before, known := s.told[name]
-		switch {
-		case known && slices.Contains(constantVariables, name):
-		case slices.Contains(jobVariables, name) && !s.settledName(name):
+		if slices.Contains(jobVariables, name) && !s.settledName(name) {
 			look = true
-		case known && s.unchanged(name):
-		default:
-			s.tellChange(name, before, known, s.variableLocked(name))
+		} else {
+			s.tellIfChanged(name)
 		}
 	}
 	if look && s.looking == nil && !s.over {
@@ -49,16 +45,34 @@ func (s *session) tellVariables() {
 	}
 }
 
+// tellPromptState is tellVariables of what tells how the prompt stands. mu is held.
+func (s *session) tellPromptState() {
+	if slices.Contains(s.host.hub.watched(s.id), promptVariable) {
+		s.tellIfChanged(promptVariable)
+	}
+}
+
+// tellIfChanged tells a watched variable, unless it is as it was. mu is held.
+func (s *session) tellIfChanged(name string) {
+	before, known := s.told[name]
+	if known && (slices.Contains(constantVariables, name) || s.unchanged(name)) {
+		return
+	}
+	s.tellChange(name, before, known, s.variableLocked(name))
+}
+
 // unchanged reports whether what a variable is made of is known to be as it was
 // when this was last asked. A session that prints is asked so for every variable
 // again and again, and spelling all of them out costs more than drawing. mu is held.
 func (s *session) unchanged(name string) bool {
 	var now any
 	switch name {
-	case "termpilot.prompt":
+	case promptVariable:
 		now = s.promptFacts()
 	case "termpilot.marks":
 		now = s.marksState()
+	case nicknameVariable:
+		now = s.facts.label()
 	case "termpilot.exit":
 		now = s.facts.ended()
 	case "terminalWindowName", "terminalIconName":
