@@ -27,8 +27,9 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 			return &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "arguments must be an object", Hint: "pass the parameters by name in one object"}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for name := range given {
 		if _, ok := s.property(name); !ok {
+			name = s.firstUnknown(given)
 			return &fault.Error{
 				Op: op, Code: fault.InvalidArgument,
 				Detail: fmt.Sprintf("unknown parameter %q", wire.Clip(name, 80)),
@@ -36,7 +37,14 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 			}
 		}
 	}
-	full := map[string]json.RawMessage{}
+	full := []byte{'{'} // all of them, in the schema's order
+	add := func(name string, value json.RawMessage) {
+		if len(full) > 1 {
+			full = append(full, ',')
+		}
+		full = append(strconv.AppendQuote(full, name), ':')
+		full = append(full, value...)
+	}
 	for _, p := range s.properties {
 		value, ok := given[p.name]
 		if !ok || string(value) == "null" {
@@ -47,7 +55,7 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 				}
 			}
 			if p.schema.preset != nil {
-				full[p.name] = p.schema.preset
+				add(p.name, p.schema.preset)
 			}
 			continue
 		}
@@ -58,16 +66,22 @@ func (s *schema) decode(op string, args json.RawMessage, into any) error {
 				Detail: fmt.Sprintf("parameter %q %s", p.name, detail), Hint: fmt.Sprintf("pass %s as %s", p.name, p.schema.want()),
 			}
 		}
-		full[p.name] = checked
+		add(p.name, checked)
 	}
-	data, err := json.Marshal(full)
-	if err != nil {
-		return fmt.Errorf("%s: arguments: %w", op, err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
+	if err := json.Unmarshal(append(full, '}'), into); err != nil {
 		return fmt.Errorf("%s: arguments: %w", op, err)
 	}
 	return nil
+}
+
+// firstUnknown is the first by name of those given that there is no parameter for.
+func (s *schema) firstUnknown(given map[string]json.RawMessage) string {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := s.property(name); !ok {
+			return name
+		}
+	}
+	return ""
 }
 
 // known lists the parameters, for a hint.

@@ -18,11 +18,13 @@ func (j *Journal) path(n int64) string { return filepath.Join(j.dir, fileName(j.
 func (j *Journal) opened(f *os.File, n int64) error {
 	j.file, j.number, j.good = f, n, 0
 	j.here, j.after = j.path(n), j.path(n+1)
-	var err error
-	if j.mine, err = f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		j.forget()
+		return err
 	}
-	return err
+	j.mine = *info.Sys().(*syscall.Stat_t)
+	return nil
 }
 
 // numbers returns the numbers of the journal's files, rising.
@@ -103,7 +105,7 @@ func (j *Journal) settle(opening bool) error {
 		if err := j.opened(f, newest); err != nil {
 			return err
 		}
-		size = j.mine.Size()
+		size = j.mine.Size
 	}
 	if err := j.cut(size); err != nil {
 		return err
@@ -124,14 +126,24 @@ func (j *Journal) settle(opening bool) error {
 // look tells how long the open file is, and whether it is stale: another process
 // began a newer file, or the one that is open is no longer at its place.
 func (j *Journal) look() (size int64, stale bool) {
-	if _, err := os.Lstat(j.after); !errors.Is(err, fs.ErrNotExist) {
+	var there syscall.Stat_t
+	if err := lstat(j.after, &there); !errors.Is(err, fs.ErrNotExist) {
 		return 0, true
 	}
-	there, err := os.Lstat(j.here)
-	if err != nil || !os.SameFile(there, j.mine) {
+	if err := lstat(j.here, &there); err != nil || there.Dev != j.mine.Dev || there.Ino != j.mine.Ino {
 		return 0, true
 	}
-	return there.Size(), false
+	return there.Size, false
+}
+
+// lstat is os.Lstat without what nobody asks for here: it is called twice for
+// every record.
+func lstat(path string, st *syscall.Stat_t) error {
+	for {
+		if err := syscall.Lstat(path, st); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }
 
 // cut finds the end of the last record behind good in a file of a size, and

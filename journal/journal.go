@@ -13,6 +13,7 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -46,14 +47,14 @@ type Journal struct {
 	dir, name string
 	o         Options
 
-	mu      sync.Mutex  // held over a whole append
-	turn    int         // the lock file, open for appending; -1 when it is not
-	file    *os.File    // the newest file; nil when it must be looked for
-	number  int64       // of file
-	here    string      // its path
-	after   string      // that of the next
-	mine    fs.FileInfo // file, as it was when it was opened
-	good    int64       // end of its last whole record, as far as it was looked at
+	mu      sync.Mutex     // held over a whole append
+	turn    int            // the lock file, open for appending; -1 when it is not
+	file    *os.File       // the newest file; nil when it must be looked for
+	number  int64          // of file
+	here    string         // its path
+	after   string         // that of the next
+	mine    syscall.Stat_t // file, as it was when it was opened
+	good    int64          // end of its last whole record, as far as it was looked at
 	closed  bool
 	changed chan struct{} // closed, and made anew, when this process appended; closed for good by Close
 }
@@ -132,7 +133,8 @@ func (j *Journal) shut() error {
 	return err
 }
 
-// Append adds a record, and returns when it is on the disk. TooLarge and
+// Append adds a record, and returns when it is on the disk. A json.RawMessage that
+// is JSON on one line is added as it is. TooLarge and
 // InvalidArgument when it can never be one; Storage when it could not be written,
 // and then it is not in the journal.
 func (j *Journal) Append(ctx context.Context, record any) error {
@@ -146,7 +148,7 @@ func (j *Journal) Note(ctx context.Context, record any) error {
 }
 
 func (j *Journal) add(ctx context.Context, record any, commit bool) error {
-	data, err := json.Marshal(record)
+	data, err := encode(record)
 	if err != nil {
 		return &fault.Error{Op: "record", Code: fault.InvalidArgument, Err: err}
 	}
@@ -176,6 +178,16 @@ func (j *Journal) add(ctx context.Context, record any, commit bool) error {
 	close(j.changed)
 	j.changed = make(chan struct{})
 	return nil
+}
+
+// encode makes JSON of a record. A json.RawMessage is taken as it is, if it is JSON
+// on one line.
+func encode(record any) ([]byte, error) {
+	made, ok := record.(json.RawMessage)
+	if ok && json.Valid(made) && bytes.IndexByte(made, '\n') < 0 {
+		return made, nil
+	}
+	return json.Marshal(record)
 }
 
 // write appends a line to the newest file, or takes back what it wrote of it.

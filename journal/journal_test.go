@@ -407,3 +407,29 @@ func TestNoLinkAndNoOtherKindOfFileIsFollowed(t *testing.T) { // JRN-13
 		t.Errorf("the file behind the links is %q", text)
 	}
 }
+
+func TestARecordThatIsJSONIsAddedAsItIs(t *testing.T) { // JRN-1, JRN-2, JRN-7
+	j := open(t, t.TempDir(), Options{})
+	for said, want := range map[string]string{`{"a": "<" }`: `{"a": "<" }`, "{\n}": `{}`, `{`: ""} {
+		err := j.Append(t.Context(), json.RawMessage(said))
+		if want == "" {
+			if !errors.Is(err, fault.InvalidArgument) {
+				t.Errorf("%s: got %v", said, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for r, err := range j.Records(t.Context(), Position{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = string(r.Data)
+		}
+		if got != want {
+			t.Errorf("%s came back as %s", said, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -36,14 +37,17 @@ func checksum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(
 
 // appendLine adds the line of a record.
 func appendLine(to []byte, at time.Time, data []byte) []byte {
-	body := make([]byte, 0, len(data)+80)
-	body = append(body, atPrefix...)
-	body = at.UTC().AppendFormat(body, time.RFC3339Nano)
-	body = append(body, dataPrefix...)
-	body = append(body, data...)
-	body = append(body, '}')
-	to = fmt.Appendf(to, headFormat, len(body), checksum(body))
-	return append(append(to, body...), '\n')
+	start := len(to)
+	to = slices.Grow(to, headLength+len(atPrefix)+len(time.RFC3339Nano)+len(dataPrefix)+len(data)+2)
+	to = to[:start+headLength]
+	to = append(to, atPrefix...)
+	to = at.UTC().AppendFormat(to, time.RFC3339Nano)
+	to = append(to, dataPrefix...)
+	to = append(to, data...)
+	to = append(to, '}')
+	body := to[start+headLength:]
+	_ = fmt.Appendf(to[:start], headFormat, len(body), checksum(body)) // it has the length that was left for it
+	return append(to, '\n')
 }
 
 // parseLine reads a line without its LF. ok is false when it is not exactly what

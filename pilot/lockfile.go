@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,10 +45,17 @@ func (f *lockFile) lock(mine holder) (bool, error) {
 	if locked, err := f.try(); !locked {
 		return false, err
 	}
-	text, _ := json.Marshal(mine)
 	// The text only names the holder to others: a failed write loses that, not the lock.
-	_, _ = unix.Pwrite(f.fd, append(text, '\n'), 0)
+	_, _ = unix.Pwrite(f.fd, append(mine.json(), '\n'), 0)
 	return true, nil
+}
+
+// json is the holder as encoding/json makes it, as that of a record is.
+func (h holder) json() []byte {
+	b := strconv.AppendInt([]byte(`{"pid":`), int64(h.PID), 10)
+	b = appendString(append(b, `,"what":`...), h.What)
+	b = h.Since.AppendFormat(append(b, `,"since":"`...), time.RFC3339Nano)
+	return append(b, `"}`...)
 }
 
 func (f *lockFile) try() (bool, error) {

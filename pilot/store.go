@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,12 +60,72 @@ func (s *journalStore) close() error { return s.journal.Close() }
 // save notes the run. Its terminal does not outlive a crash of the machine, so
 // only the end of this process must not lose it.
 func (s *journalStore) save(r run) error {
-	ctx, cancel := context.WithTimeout(context.Background(), storePatience)
-	defer cancel()
-	return s.journal.Note(ctx, record{
+	return s.journal.Note(context.Background(), record{ // the journal has patience of its own
 		Run: r.ID, Session: r.Session, Backend: r.Backend, Prompts: r.Prompts, Left: r.Left, Untyped: len(r.untyped) + r.unsent, Began: r.Began,
 		Status: r.Status, Exit: r.Exit, Proof: r.Evidence, Reason: r.Reason, Ended: r.Ended,
-	})
+	}.json())
+}
+
+// json is the record as encoding/json makes it, without finding out about the type:
+// two of them stand in the way of every command.
+func (r record) json() json.RawMessage {
+	b := make([]byte, 0, 512)
+	member := func(name, value string) { b = appendString(append(b, name...), value) }
+	texts := func(name string, values []string) {
+		b = append(b, name...)
+		if values == nil {
+			b = append(b, "null"...)
+			return
+		}
+		b = append(b, '[')
+		for i, value := range values {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, value)
+		}
+		b = append(b, ']')
+	}
+	at := func(name string, t time.Time) {
+		b = t.AppendFormat(append(append(b, name...), '"'), time.RFC3339Nano)
+		b = append(b, '"')
+	}
+	member(`{"run":`, r.Run)
+	member(`,"session":`, string(r.Session))
+	member(`,"backend":`, r.Backend)
+	texts(`,"prompts":`, r.Prompts)
+	if r.Left != "" {
+		member(`,"left":`, r.Left)
+	}
+	if r.Untyped != 0 {
+		b = strconv.AppendInt(append(b, `,"untyped":`...), int64(r.Untyped), 10)
+	}
+	at(`,"began":`, r.Began)
+	member(`,"status":`, string(r.Status))
+	if r.Exit != nil {
+		b = strconv.AppendInt(append(b, `,"exit":`...), int64(*r.Exit), 10)
+	}
+	if len(r.Proof) > 0 {
+		texts(`,"proof":`, r.Proof)
+	}
+	if r.Reason != "" {
+		member(`,"reason":`, r.Reason)
+	}
+	if !r.Ended.IsZero() {
+		at(`,"ended":`, r.Ended)
+	}
+	return append(b, '}')
+}
+
+// appendString adds a string as JSON.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\\<>&`, c) >= 0 {
+			quoted, _ := json.Marshal(s) // a string is JSON
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
 }
 
 // catchUp reads what was appended since the last time. The lock is held.

@@ -3,6 +3,7 @@ package pilot
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -199,4 +200,24 @@ func TestNothingTypedOrPrintedIsKept(t *testing.T) { // POLICY-4
 		}
 		return nil
 	})
+}
+
+func TestARecordIsWrittenAsEncodingJSONWritesIt(t *testing.T) { // RUN-26
+	now, three := time.Date(2026, 11, 30, 1, 2, 3, 40, time.FixedZone("", 5400)), 3
+	for _, r := range []record{
+		{},
+		{Run: "r1", Session: "s", Backend: "host", Prompts: []string{}, Began: now, Status: Submitted, Proof: []string{"marks", "tty"}},
+		{Run: "r1", Prompts: []string{"a\"\\", "<é&>\x7f\xff\n"}, Left: "p", Untyped: -2, Began: now.UTC(), Status: Completed, Exit: &three, Reason: "\u2028'", Ended: now},
+	} {
+		want, err := json.Marshal(r)
+		if got := r.json(); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("got  %s\nwant %s, %v", got, want, err)
+		}
+	}
+	for _, h := range []holder{{}, {PID: 7, What: "run <\"x\">", Since: now}} {
+		want, err := json.Marshal(h)
+		if got := h.json(); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("got  %s\nwant %s, %v", got, want, err)
+		}
+	}
 }
