@@ -3,6 +3,7 @@ package connector
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -44,7 +45,6 @@ type audience struct {
 type followed struct {
 	launch string
 	stop   context.CancelFunc
-	broken bool // its records could not be read
 }
 
 // notice is what one subscription is to be told; "" is that the list changed.
@@ -52,6 +52,9 @@ type notice struct {
 	sub *subscription
 	uri string
 }
+
+// retry is how long after a failure it is tried again to follow an agent.
+const retry = 5 * time.Second
 
 type audienceKey struct{}
 
@@ -117,13 +120,13 @@ func (a *audience) sync(ctx context.Context, added *subscription) error {
 	if err != nil {
 		return err
 	}
-	var begun []chan struct{}
+	begun := map[string]chan error{}
 	a.mu.Lock()
 	for session, f := range a.followed {
 		if l, is := want[session]; !is {
 			f.stop()
 			delete(a.followed, session)
-		} else if l.LaunchID == f.launch && !f.broken {
+		} else if l.LaunchID == f.launch {
 			delete(want, session)
 		}
 	}
@@ -136,17 +139,20 @@ func (a *audience) sync(ctx context.Context, added *subscription) error {
 		ctx, stop := context.WithCancel(a.ctx)
 		f := &followed{launch: l.LaunchID, stop: stop}
 		a.followed[session] = f
-		first := make(chan struct{})
-		begun = append(begun, first)
+		first := make(chan error, 1)
+		begun[session] = first
 		a.running.Go(func() {
 			defer stop()
 			a.follow(ctx, session, f, first, arrived, added)
 		})
 	}
 	a.mu.Unlock()
-	for _, first := range begun {
+	for session, first := range begun {
 		select {
-		case <-first:
+		case err := <-first:
+			if err != nil && added.names(session) {
+				return err
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -193,37 +199,66 @@ func (a *audience) wanted(ctx context.Context, list []agent.Listed, added *subsc
 }
 
 // follow tells of an agent's changes until it ends. Where it has arrived, how it
-// stands at first is news, to all but added.
-func (a *audience) follow(ctx context.Context, session string, f *followed, first chan struct{}, arrived bool, added *subscription) {
-	said := false
-	for now, err := range a.s.agents.Follow(ctx, session) {
-		if err != nil {
+// stands at first is news, to all but added. first gets why that cannot be read, or
+// nil; then it is tried again, as long as anybody subscribes.
+func (a *audience) follow(ctx context.Context, session string, f *followed, first chan<- error, arrived bool, added *subscription) {
+	for said, failing := false, false; ; {
+		err := a.hear(ctx, session, func(now agent.Standing) {
+			failing = false
+			switch {
+			case said:
+				a.tell(now, now.State == agent.Ended, nil)
+			case arrived:
+				a.tell(now, now.State != agent.Ended, added)
+			}
+			if !said {
+				a.mu.Lock()
+				f.launch = now.LaunchID
+				a.mu.Unlock()
+				first <- nil
+			}
+			said = true
+		})
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !said {
+			first <- err // which is news to the others alone
+		} else {
+			added = nil
+		}
+		if !failing {
 			a.warn(err)
-			a.mu.Lock()
-			f.broken = true // whoever looks next tries again
-			a.mu.Unlock()
-			break
+			a.tell(agent.Standing{Waited: agent.Waited{SessionID: session}}, false, added) // whoever reads hears why
 		}
-		if said {
-			a.tell(now, now.State == agent.Ended, nil)
-			continue
+		said, failing = true, true
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(retry):
 		}
-		said = true
-		if arrived {
-			a.tell(now, now.State != agent.Ended, added)
-		}
-		a.mu.Lock()
-		f.launch = now.LaunchID
-		a.mu.Unlock()
-		close(first)
-	}
-	if !said {
-		close(first)
 	}
 }
 
-// tell notes that an agent stands otherwise than before, and with listed that the
-// list of those that run changed. It never waits for the client.
+// hear follows an agent. A panic costs this following alone.
+func (a *audience) hear(ctx context.Context, session string, say func(agent.Standing)) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = wire.Panicked(a.s.log, "follow", v)
+		}
+	}()
+	for now, err := range a.s.agents.Follow(ctx, session) {
+		if err != nil {
+			return err
+		}
+		say(now)
+	}
+	return nil
+}
+
+// tell notes that an agent stands otherwise than before, or cannot be read where its
+// state is "", and with listed that the list of those that run changed. It never
+// waits for the client.
 func (a *audience) tell(now agent.Standing, listed bool, except *subscription) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -234,7 +269,9 @@ func (a *audience) tell(now agent.Standing, listed bool, except *subscription) {
 		for uri, session := range x.uris {
 			if session == "" || session == now.SessionID {
 				a.due[notice{x, uri}] = true
-				a.said[now.SessionID] = now
+				if now.State != "" {
+					a.said[now.SessionID] = now
+				}
 			}
 		}
 		if listed && x.listed {

@@ -170,6 +170,47 @@ func TestAListenHoldsItsOwnSubscriptions(t *testing.T) { // NOTE-7, NOTE-8
 	g.unwatched()
 }
 
+func TestAnAgentThatCannotBeReadAnyMoreIsTold(t *testing.T) { // NOTE-4, NOTE-9, MCP-23
+	s, g := staged(t, Options{})
+	g.launch("s1", "l-1")
+	c := talkTo(t, s)
+	c.hello()
+	const uri = "termpilot://agents/s1"
+	c.ask(subscribe("1", uri))
+	gone := &fault.Error{Op: "read journal", Code: fault.Storage, Detail: "the disk is gone", Hint: "mend it"}
+	for i, cause := range []error{gone, nil} { // nil is a panic
+		g.of("s1").breaks <- cause
+		c.want(updated(uri))
+		g.launch("s1", fmt.Sprint("l-", 2+i)) // another one can be read
+		c.want(updated(uri))
+		g.change("s1", agent.Working, agent.Pending)
+		c.want(updated(uri))
+	}
+	g.launch("s2", "l-9")
+	g.of("s2").broken = gone
+	if code, f := refusal(t, c.ask(subscribe("2", "termpilot://agents/s2"))); code != -32603 || f.Code != string(fault.Storage) {
+		t.Errorf("%d %+v", code, f)
+	}
+	if got := c.ask(subscribe("3", agentsURI)); got != empty("3") { // one of all is no reason to refuse
+		t.Error(got)
+	}
+	c.silent()
+}
+
+func TestOneThatHasEndedCanBeSubscribedTo(t *testing.T) { // NOTE-4
+	s, g := staged(t, Options{})
+	g.launch("s1", "l-1")
+	g.offer("s1", agent.Ended, agent.Exited)
+	c := talkTo(t, s)
+	c.hello()
+	if got := c.ask(subscribe("1", "termpilot://agents/s1")); got != empty("1") {
+		t.Error(got)
+	}
+	g.launch("s1", "l-2")
+	c.want(updated("termpilot://agents/s1"))
+	c.silent()
+}
+
 func TestTheServersEndEndsTheWatching(t *testing.T) { // NOTE-8
 	s, g := staged(t, Options{})
 	g.launch("s1", "l-1")

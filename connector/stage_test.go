@@ -38,6 +38,8 @@ type played struct {
 	agent.Standing
 	runs    bool
 	changes chan agent.Standing
+	breaks  chan error // a follower fails with it; nil is a panic
+	broken  error      // every follower does
 }
 
 func newStage(t testing.TB) *stage { return &stage{t: t, launched: make(chan struct{}, 1)} }
@@ -49,7 +51,7 @@ func (s *stage) launch(session, launch string) {
 		Waited: agent.Waited{SessionID: session, LaunchID: launch, Provider: "claude", Outcome: agent.None},
 	}
 	s.mu.Lock()
-	s.agents = append([]*played{{Standing: now, runs: true, changes: make(chan agent.Standing)}}, s.agents...)
+	s.agents = append([]*played{{Standing: now, runs: true, changes: make(chan agent.Standing), breaks: make(chan error)}}, s.agents...)
 	s.mu.Unlock()
 	select {
 	case s.launched <- struct{}{}:
@@ -143,15 +145,25 @@ func (s *stage) Follow(ctx context.Context, session string) iter.Seq2[agent.Stan
 		p := s.of(session)
 		s.mu.Lock()
 		s.followers++
-		now, runs := p.Standing, p.runs
+		now, runs, broken := p.Standing, p.runs, p.broken
 		s.mu.Unlock()
 		defer func() {
 			s.mu.Lock()
 			s.followers--
 			s.mu.Unlock()
 		}()
+		if broken != nil {
+			yield(agent.Standing{}, broken)
+			return
+		}
 		for yield(now, nil) && runs {
 			select {
+			case err := <-p.breaks:
+				if err == nil {
+					panic("told to")
+				}
+				yield(agent.Standing{}, err)
+				return
 			case now = <-p.changes:
 				runs = now.State != agent.Ended
 			case <-ctx.Done():

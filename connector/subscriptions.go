@@ -30,13 +30,26 @@ type subscription struct {
 	open   bool              // it may be told already
 }
 
-// wants reports whether a subscription is about every agent.
+// wantsAll reports whether a subscription is about every agent.
 func (x *subscription) wantsAll() bool {
 	if x.listed {
 		return true
 	}
 	for _, session := range x.uris {
 		if session == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether a subscription is about the agent of a session by itself.
+func (x *subscription) names(session string) bool {
+	if x == nil {
+		return false
+	}
+	for _, one := range x.uris {
+		if one == session {
 			return true
 		}
 	}

@@ -115,7 +115,7 @@ func (c *conn) answer(number int64, p *pending, call plainCall) {
 func (c *conn) perform(ctx context.Context, call plainCall) (result json.RawMessage) {
 	defer func() {
 		if v := recover(); v != nil {
-			result = failure(panicked(c.direct.Log, methodCall, v))
+			result = failure(Panicked(c.direct.Log, methodCall, v))
 		}
 	}()
 	var tell func(time.Duration, string)

@@ -64,7 +64,7 @@ func survivePanics(log *slog.Logger) mcp.Middleware {
 		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 			defer func() {
 				if v := recover(); v != nil {
-					res, err = broken(method, panicked(log, method, v))
+					res, err = broken(method, Panicked(log, method, v))
 				}
 			}()
 			return next(ctx, method, req)
@@ -72,8 +72,8 @@ func survivePanics(log *slog.Logger) mcp.Middleware {
 	}
 }
 
-// panicked logs what a handler panicked with, and says what came of it.
-func panicked(log *slog.Logger, method string, v any) error {
+// Panicked logs what a handler panicked with, and says what came of it.
+func Panicked(log *slog.Logger, method string, v any) error {
 	if log != nil {
 		log.Error("handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	}
