@@ -89,7 +89,7 @@ var versionName = lazy.Regexp(`^[0-9]+(\.[0-9]+)+`)
 
 // waiters are programs that start another one and only wait for it. The names of
 // npm's and its like begin with the word.
-var waiters = []string{"npm", "npx", "pnpm", "yarn", "bunx", "sudo", "doas", "env", "nice", "time", "script", "caffeinate", "direnv", "mise"}
+var waiters = []string{"npm", "npx", "pnpm", "yarn", "bunx", "sudo", "doas", "env", "nice", "time", "script", "caffeinate", "direnv", "mise", "bwrap"}
 
 // waits reports whether a process does nothing after what it started has ended: a
 // runner of scripts, a waiter, or a shell that was given one simple command.

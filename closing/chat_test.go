@@ -141,6 +141,25 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 	}
 }
 
+func TestASandboxOnlyWaitsForTheAgentInIt(t *testing.T) { // CLOSE-14
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.vars = map[string]string{"HOME": dir, "GROK_HOME": ""}
+	s := w.add("s1", "t1", "w1")
+	box := w.start(s, "bwrap", true)
+	w.argv[box.PID] = []string{"bwrap", "--ro-bind", "/", "/", "grok"}
+	e := w.start(s, "grok", true)
+	s.procs[2].PPID, s.procs[2].PGID = box.PID, box.PID
+	for i := range s.procs {
+		s.procs[i].Foreground = box.PID
+	}
+	put(t, filepath.Join(dir, ".grok", "active_sessions.json"), fmt.Sprintf(`[{"session_id":%q,"pid":%d,"opened_at":%q}]`, chatID, e.PID, e.Start.Add(time.Second).Format(time.RFC3339Nano)))
+	items, err := w.closer().Inspect(t.Context(), "s1", "")
+	if err != nil || len(items) != 1 || items[0].State != Idle {
+		t.Errorf("got %+v %v", items, err)
+	}
+}
+
 func TestWhatALaunchKnowsOfAnAgentIsTakenForWhatItDoes(t *testing.T) { // CLOSE-15, CLOSE-17
 	for name, c := range map[string]struct {
 		told Chat
