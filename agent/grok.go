@@ -22,7 +22,7 @@ var grok = vendor{
 	presets:        []preset{{name: "composer", title: "Composer", model: "grok-composer-2.5-fast"}},
 	places:         []string{".grok/bin/grok", ".local/bin/grok"},
 	folderVariable: "GROK_HOME", folderBelow: ".grok",
-	readOnly: "its sandbox is read-only",
+	readOnly: "its sandbox is read-only but for temporary folders and its own",
 	ownChat:  true,
 
 	preflight: grokPreflight,
@@ -56,6 +56,7 @@ var grok = vendor{
 	},
 	resume: []string{"--resume"},
 	breaks: "ctrl_c",
+	pad:    " ",
 }
 
 const grokHooks = "termpilot.json"

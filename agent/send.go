@@ -243,7 +243,7 @@ func (h *hands) leaves(ctx context.Context, turnID, text string, news *changes.F
 		if accepted || err != nil {
 			return err
 		}
-		l, came, err := h.await(ctx, still, 0, func(l look) bool { return !holds(l.composer, text) && l.state != stateStarting })
+		l, came, err := h.await(ctx, still, 0, func(l look) bool { return l.empty }) // one that holds something else may have completed it
 		if err != nil {
 			return err
 		}

@@ -34,9 +34,9 @@ import (
 //
 // STANDIN holds more: trust and update (screens before the first composer),
 // slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
-// newline), burst=ms (Enter is one when it comes so soon after text), deaf (an
-// accepted prompt is not told), mute (nothing is), early (an end is told before
-// any prompt).
+// newline), burst=ms (Enter is one when it comes so soon after text), completes
+// (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
+// is), early (an end is told before any prompt).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
@@ -156,12 +156,12 @@ func (s *standIn) compose(key string) bool {
 	switch {
 	case key == "\r":
 		text := string(s.text)
-		if s.vendor == "opencode" {
-			if atName.MatchString(text) { // the list of files takes it
-				break
-			}
-			text = strings.TrimSuffix(text, " ")
+		_, completes := s.flag("completes")
+		if completes || atName.MatchString(text) && s.vendor != "claude" { // the list of files takes it
+			s.text = append(s.text, []rune(".go ")...)
+			break
 		}
+		text = strings.TrimSuffix(text, " ")
 		_, stuck := s.flag("stuck")
 		burst, _ := s.flag("burst")
 		ms, _ := strconv.Atoi(burst)

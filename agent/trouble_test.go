@@ -167,6 +167,17 @@ func TestAnEnterThatMakesANewlineLeavesResidueAndIsNotRepeatedBlindly(t *testing
 	})
 }
 
+func TestAnEnterThatCompletesIsNotTakenForOneThatSends(t *testing.T) { // TURN-5
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "completes", "")
+		got := w.send(r.SessionID, "look at main")
+		if got.Residue != nil || got.Outcome != Unknown {
+			t.Errorf("%+v\n%s", got, w.screen(r.SessionID))
+		}
+		w.wantNoted("prompt")
+	})
+}
+
 func TestAnEnterDoesNotComeSoSoonThatItIsTakenForText(t *testing.T) { // TURN-2
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "burst=120", "one line")
