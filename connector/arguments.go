@@ -22,11 +22,12 @@ import (
 // for a text over its limit, else InvalidArgument.
 func (s *schema) decode(op string, args json.RawMessage, into any) error {
 	given := map[string]json.RawMessage{}
-	if len(args) > 0 {
-		if err := json.Unmarshal(args, &given); err != nil {
+	if len(args) > 0 && string(args) != "null" {
+		if !json.Valid(args) || !wire.IsObject(args) {
 			return &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "arguments must be an object", Hint: "pass the parameters by name in one object"}
 		}
 	}
+	maps.Insert(given, wire.Members(args))
 	for name := range given {
 		if _, ok := s.property(name); !ok {
 			name = s.firstUnknown(given)

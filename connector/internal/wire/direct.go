@@ -53,20 +53,34 @@ func (c *conn) plain(m message) (call plainCall, ok bool) {
 	if c.direct.Find == nil || m.method != methodCall || !c.shaken {
 		return call, false
 	}
-	var params, meta map[string]json.RawMessage
-	var name string
-	if json.Unmarshal(m.params, &params) != nil || json.Unmarshal(params["name"], &name) != nil {
+	var said json.RawMessage // the name
+	for name, value := range Members(m.params) {
+		switch name {
+		case "name":
+			said = value
+		case "arguments":
+			call.arguments = value
+		case "_meta":
+			if !IsObject(value) {
+				return call, false
+			}
+			for name, value := range Members(value) {
+				switch {
+				case name == metaVersion:
+					return call, false
+				case name == "progressToken" && usableID(value):
+					call.progress = value
+				}
+			}
+		}
+	}
+	if len(said) == 0 || said[0] != '"' {
 		return call, false
 	}
-	if said, has := params["_meta"]; has {
-		if json.Unmarshal(said, &meta) != nil || meta == nil || meta[metaVersion] != nil {
-			return call, false
-		}
-		if token := meta["progressToken"]; token != nil && usableID(token) {
-			call.progress = token
-		}
+	name, ok := unquote(said)
+	if !ok {
+		return call, false
 	}
-	call.arguments = params["arguments"]
 	call.tool, ok = c.direct.Find(name)
 	return call, ok
 }

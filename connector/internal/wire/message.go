@@ -75,32 +75,48 @@ func parseOne(raw json.RawMessage) (message, *refusal) {
 		r := invalid(id, fmt.Sprintf(format, args...))
 		return message{}, &r
 	}
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &keys); err != nil || keys == nil {
+	if !IsObject(raw) {
 		return no(nil, "a message is a JSON object")
 	}
-	id, hasID := keys["id"]
+	var id, version, method, params json.RawMessage
+	var hasID, hasMethod, result, failed bool
+	for name, value := range Members(raw) {
+		switch name {
+		case "id":
+			id, hasID = value, true
+		case "jsonrpc":
+			version = value
+		case "method":
+			method, hasMethod = value, true
+		case "params":
+			params = value
+		case "result":
+			result = true
+		case "error":
+			failed = true
+		}
+	}
 	if hasID && !usableID(id) {
 		return no(nil, "id must be a string or a number")
 	}
-	if string(keys["jsonrpc"]) != `"2.0"` {
+	if string(version) != `"2.0"` {
 		return no(id, `jsonrpc must be "2.0"`)
 	}
-	m := message{id: id, params: keys["params"], raw: raw}
+	m := message{id: id, params: params, raw: raw}
 	if string(m.params) == "null" {
 		m.params = nil
 	}
-	method, hasMethod := keys["method"]
 	if !hasMethod {
-		_, result := keys["result"]
-		_, failed := keys["error"]
 		if hasID && (result || failed) {
 			m.kind = reply
 			return m, nil
 		}
 		return no(id, "method is missing")
 	}
-	if err := json.Unmarshal(method, &m.method); err != nil || method[0] != '"' || m.method == "" {
+	if method[0] == '"' {
+		m.method, _ = unquote(method)
+	}
+	if m.method == "" {
 		return no(id, "method must be a string that is not empty")
 	}
 	if len(m.params) > 0 && m.params[0] != '{' {
@@ -126,9 +142,10 @@ func usableID(id json.RawMessage) bool {
 
 // key makes ids comparable: two spellings of one string are one id.
 func key(id json.RawMessage) string {
-	var s string
-	if json.Unmarshal(id, &s) == nil {
-		return "s" + s
+	if id[0] == '"' {
+		if s, ok := unquote(id); ok {
+			return "s" + s
+		}
 	}
 	return "n" + string(id)
 }
