@@ -157,9 +157,12 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 	if a.run.over() {
 		return res, nil // on record already
 	}
-	if err := p.runs.save("run", one); err != nil {
-		// The command ran: its result is worth more than its record.
-		p.log.Warn("run outcome not recorded", "run", one.ID, "error", err)
+	// The command ran: its result is worth more than its record.
+	failed := func(one run, err error) { p.log.Warn("run outcome not recorded", "run", one.ID, "error", err) }
+	if a.status == Completed && a.ended {
+		p.runs.report(one, failed)
+	} else if err := p.runs.save("run", one); err != nil {
+		failed(one, err)
 	}
 	p.log.Info("run reported", "run", one.ID, "status", string(res.Status), "ms", res.DurationMS)
 	return res, nil

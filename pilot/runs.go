@@ -60,13 +60,17 @@ const keptRuns = 1024
 type runs struct {
 	store store // nil: nothing outlives this process
 
-	mu    sync.Mutex
-	byID  map[string]run
-	order []string
+	mu      sync.Mutex
+	byID    map[string]run
+	order   []string
+	outcome []run      // on their way to the store, in this order
+	writing bool       // a goroutine writes them
+	written *sync.Cond // signalled when it has
 }
 
 func newRuns(dir string) (*runs, error) {
 	r := &runs{byID: map[string]run{}}
+	r.written = sync.NewCond(&r.mu)
 	if dir == "" {
 		return r, nil
 	}
@@ -82,6 +86,9 @@ func (r *runs) close() error {
 	if r.store == nil {
 		return nil
 	}
+	r.mu.Lock()
+	r.await()
+	r.mu.Unlock()
 	return r.store.close()
 }
 
@@ -94,16 +101,9 @@ func newRunID() string {
 
 // save keeps the run. Storage when the record cannot be written.
 func (r *runs) save(op string, one run) error {
-	one.Prompts = slices.Clone(one.Prompts)
 	r.mu.Lock()
-	if _, ok := r.byID[one.ID]; !ok {
-		r.order = append(r.order, one.ID)
-		if len(r.order) > keptRuns {
-			delete(r.byID, r.order[0])
-			r.order = r.order[1:]
-		}
-	}
-	r.byID[one.ID] = one
+	r.await() // what comes later in the store is newer
+	r.keep(one)
 	r.mu.Unlock()
 	if r.store == nil {
 		return nil
@@ -115,6 +115,62 @@ func (r *runs) save(op string, one run) error {
 		}
 	}
 	return nil
+}
+
+// report keeps the outcome of a run whose end the terminal has marked. It is
+// recorded beside what the caller does next: until then, another process finds that
+// the run was typed, and in the terminal how it ended. failed hears of an outcome
+// that cannot be recorded.
+func (r *runs) report(one run, failed func(run, error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keep(one)
+	if r.store == nil {
+		return
+	}
+	r.outcome = append(r.outcome, one)
+	if !r.writing {
+		r.writing = true
+		go r.record(failed)
+	}
+}
+
+// record writes outcomes until there are none.
+func (r *runs) record(failed func(run, error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.outcome) > 0 {
+		one := r.outcome[0]
+		r.outcome = r.outcome[1:]
+		r.mu.Unlock()
+		err := r.store.save(one)
+		if err != nil {
+			failed(one, err)
+		}
+		r.mu.Lock()
+	}
+	r.outcome, r.writing = nil, false
+	r.written.Broadcast()
+}
+
+// await waits until all outcomes are recorded. mu is held.
+func (r *runs) await() {
+	for r.writing {
+		r.written.Wait()
+	}
+}
+
+// keep remembers a run. mu is held.
+func (r *runs) keep(one run) {
+	one.Prompts = slices.Clone(one.Prompts)
+	if _, ok := r.byID[one.ID]; !ok {
+		r.order = append(r.order, one.ID)
+		if len(r.order) > keptRuns {
+			delete(r.byID, r.order[0])
+			r.order = r.order[1:]
+		}
+	}
+	r.byID[one.ID] = one
 }
 
 // find returns a run by its id. RunNotFound when nobody knows it.

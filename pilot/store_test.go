@@ -68,6 +68,51 @@ func TestAnotherProcessGivesTheResult(t *testing.T) { // RUN-26
 	})
 }
 
+// stuckStore records no outcome until it is released.
+type stuckStore struct {
+	store
+	released chan struct{}
+}
+
+func (s *stuckStore) save(r run) error {
+	if r.Status == Completed {
+		<-s.released
+	}
+	return s.store.save(r)
+}
+
+func TestAnOutcomeIsNotWaitedForAndNotLost(t *testing.T) { // RUN-26, RUN-40
+	dir := t.TempDir()
+	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
+		stuck := &stuckStore{b.runs.store, make(chan struct{})}
+		b.runs.store = stuck
+		began := time.Now()
+		res := b.run("echo one; (exit 6)")
+		b.want(res, Completed, 6, "one")
+		if took := time.Since(began); took > time.Second {
+			b.t.Errorf("took %v", took)
+		}
+		// As if this process were killed now.
+		again, err := b.another(dir).Wait(b.t.Context(), WaitRequest{RunID: res.RunID})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.want(*again.Run, Completed, 6, "one")
+		close(stuck.released)
+		b.want(b.run("true"), Completed, 0, "")
+		if one, ok, err := b.another(dir).runs.store.load(res.RunID); !ok || one.Status != Completed || err != nil {
+			b.t.Errorf("on record: %+v, %v, %v", one, ok, err)
+		}
+		last := b.run("(exit 3)")
+		if err := b.Close(); err != nil {
+			b.t.Fatal(err)
+		}
+		if one, ok, err := b.another(dir).runs.store.load(last.RunID); !ok || one.Status != Completed || err != nil {
+			b.t.Errorf("on record after the end: %+v, %v, %v", one, ok, err)
+		}
+	})
+}
+
 func TestAResultIsFoundAfterTheCommandEndedUnwatched(t *testing.T) { // RUN-26
 	dir := t.TempDir()
 	onWith(t, terminaltest.Options{}, Options{Dir: dir}, func(b bench) {
