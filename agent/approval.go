@@ -49,7 +49,24 @@ func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 	if err != nil {
 		return Approval{}, err
 	}
+	if s, err = h.counted(ctx, now.dialog); err != nil {
+		return Approval{}, err
+	}
 	return approvalOf(s, now.dialog), nil
+}
+
+// countPatience is how long the hook of a question that shows may take to tell of it.
+const countPatience = time.Second
+
+// counted reads the records anew: which of the agent's questions one is that shows
+// is known when its hook has told of it, and a digest before that would be stale by then.
+func (h *hands) counted(ctx context.Context, shown *dialog) (*story, error) {
+	for end := time.Now().Add(countPatience); ; pause(ctx, still/4) {
+		s, err := h.a.tale(ctx, h.launch)
+		if err != nil || shown == nil || shown.kind != "permission" || h.vendor.asksOnScreen || s.waiting || time.Now().After(end) {
+			return s, err
+		}
+	}
 }
 
 // asked returns the look at a question that is drawn to its end: its agent may tell

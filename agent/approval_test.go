@@ -72,6 +72,33 @@ func TestNothingIsSaidWithANo(t *testing.T) { // APPROVE-6
 	w.wantNoted("words", enter)
 }
 
+func TestADigestHoldsWhenTheHookIsSlowerThanTheScreen(t *testing.T) { // APPROVE-7
+	w := newWorld(t)
+	r := w.launch("claude", "late", "")
+	sent := w.send(r.SessionID, "RUN:touch x\nSAY:allowed")
+	if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Waiting {
+		t.Fatalf("%+v", got)
+	}
+	asked, err := w.agents.Ask(t.Context(), r.SessionID)
+	if err != nil || !asked.Asks {
+		t.Fatalf("%+v %v", asked, err)
+	}
+	w.until("the hook has told", func() bool {
+		l, err := w.agents.find(t.Context(), "test", r.SessionID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := w.agents.tale(t.Context(), l)
+		return err == nil && s.asked == 1
+	})
+	if _, err := w.agents.Answer(t.Context(), r.SessionID, asked.Digest, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Done {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAQuestionThatChangedIsNotAnswered(t *testing.T) { // APPROVE-3
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")

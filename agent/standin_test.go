@@ -36,7 +36,8 @@ import (
 // slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
 // newline), burst=ms (Enter is one when it comes so soon after text), completes
 // (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
-// is), early (an end is told before any prompt).
+// is), early (an end is told before any prompt), late (a question shows before
+// its hook).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
@@ -341,9 +342,16 @@ func (s *standIn) seconds() int { return int(time.Since(s.since).Seconds()) }
 // ask shows a question until it is answered.
 func (s *standIn) ask(command, swap string, words bool) bool {
 	s.shown = s.say.question(command)
-	s.told(waits, map[string]string{"tool": "Bash"})
+	_, late := s.flag("late")
+	if !late {
+		s.told(waits, map[string]string{"tool": "Bash"})
+	}
 	s.say.status(s, "waiting", "permission prompt")
 	s.redraw()
+	if late {
+		time.Sleep(500 * time.Millisecond) // its hook is slower than its screen
+		s.told(waits, map[string]string{"tool": "Bash"})
+	}
 	swapped := make(chan os.Signal, 1)
 	if swap != "" {
 		signal.Notify(swapped, syscall.SIGUSR1)
