@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,7 @@ type seat struct {
 	home    home
 	model   *model
 	session string
+	ears    *client // it subscribed to the agent
 }
 
 // call runs a command of ours and reads its JSON.
@@ -100,7 +102,25 @@ func (s *seat) ends(prompt string, want int) (dispatch, late time.Duration) {
 	turn := s.call(0, "agent", "turn", s.session, prompt)
 	dispatch = time.Since(began)
 	s.call(want, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
-	return dispatch, time.Since(s.model.ended())
+	late = time.Since(s.model.ended())
+	s.hears(want)
+	return dispatch, late
+}
+
+// listens has a client subscribe to the agent.
+func (s *seat) listens() {
+	s.t.Helper()
+	s.ears = serve(s.t, s.home)
+	s.ears.request("resources/subscribe", map[string]any{"uri": "termpilot://agents/" + s.session})
+}
+
+// hears waits until that client was told, and reads what a waiter's exit code says.
+func (s *seat) hears(code int) {
+	s.t.Helper()
+	want := map[int][]string{0: {"done"}, 1: {"error", "interrupted"}, 5: {"waiting_approval"}, 6: {"rate_limited"}}[code]
+	for now := s.ears.stands(s.session); !slices.Contains(want, now.Outcome); now = s.ears.stands(s.session) {
+		s.ears.told("notifications/resources/updated")
+	}
 }
 
 func (s *seat) answer(want string) {
@@ -115,6 +135,7 @@ func (s *seat) asked(answer string) {
 	s.t.Helper()
 	turn := s.call(0, "agent", "turn", s.session, "RUN:curl -s http://127.0.0.1:1/"+answer)
 	s.call(5, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
+	s.hears(5)
 	question := s.call(0, "agent", "approval", s.session)
 	if question["kind"] != "permission" {
 		s.t.Fatalf("%v", question)
@@ -122,7 +143,9 @@ func (s *seat) asked(answer string) {
 	s.t.Logf("it asks %q", question["question"])
 	s.staysOpen("asking")
 	s.call(0, "agent", "approval", s.session, "--digest", text(question["digest"]), "--answer", answer)
-	s.call(map[string]int{"yes": 0, "no": 1}[answer], "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
+	code := map[string]int{"yes": 0, "no": 1}[answer]
+	s.call(code, "wait", "--session", s.session, "--cursor", text(turn["event_cursor"]), "--timeout", "60")
+	s.hears(code)
 }
 
 // TestRealAgents drives the vendors' own programs; `task e2e:agents` installs
@@ -161,6 +184,7 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 	s.call(0, "wait", "--session", s.session, "--cursor", text(launched["event_cursor"]), "--timeout", "60")
 	s.answer("the first answer")
 	t.Logf("launch with prompt to submitted: %v", took.Round(time.Millisecond))
+	s.listens()
 
 	dispatch, late := s.ends("SAY:the second answer\nand a second line\n\n# a heading\n\tindented", 0)
 	s.answer("the second answer")

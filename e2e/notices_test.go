@@ -100,6 +100,19 @@ func TestTheTypeScriptClientIsToldOfAnAgent(t *testing.T) { // NOTE-1, NOTE-4, N
 	listened(t, cmd, h, []string{"message", "updated"})
 }
 
+// stands reads how the agent of a session stands.
+func (c *client) stands(session string) (one standing) {
+	c.t.Helper()
+	var res struct{ Contents []struct{ Text string } }
+	if err := json.Unmarshal(c.request("resources/read", map[string]any{"uri": "termpilot://agents/" + session}), &res); err != nil || len(res.Contents) != 1 {
+		c.t.Fatal(err, res)
+	}
+	if err := json.Unmarshal([]byte(res.Contents[0].Text), &one); err != nil {
+		c.t.Fatal(err)
+	}
+	return one
+}
+
 func TestANewServerTellsOfTheAgentOfOneThatWasKilled(t *testing.T) { // NOTE-1, NOTE-8
 	h := newHome(t)
 	first := serve(t, h)
@@ -110,20 +123,9 @@ func TestANewServerTellsOfTheAgentOfOneThatWasKilled(t *testing.T) { // NOTE-1, 
 		"prompt": "RUN:touch x\nSAY:done", "env": map[string]string{"TERMPILOT_CLAUDE_BIN": claude(t), "STANDIN_LOG": filepath.Join(h.dir, "log")},
 	}, &launched)
 	uri := map[string]any{"uri": "termpilot://agents/" + launched.Session}
-	stands := func(c *client) (one standing) {
-		t.Helper()
-		var res struct{ Contents []struct{ Text string } }
-		if err := json.Unmarshal(c.request("resources/read", uri), &res); err != nil || len(res.Contents) != 1 {
-			t.Fatal(err, res)
-		}
-		if err := json.Unmarshal([]byte(res.Contents[0].Text), &one); err != nil {
-			t.Fatal(err)
-		}
-		return one
-	}
 	until := func(c *client, is func(standing) bool) {
 		t.Helper()
-		for !is(stands(c)) {
+		for !is(c.stands(launched.Session)) {
 			c.told("notifications/resources/updated")
 		}
 	}
@@ -136,7 +138,7 @@ func TestANewServerTellsOfTheAgentOfOneThatWasKilled(t *testing.T) { // NOTE-1, 
 
 	second := serve(t, h)
 	second.request("resources/subscribe", uri)
-	if got := stands(second); !got.Waits {
+	if got := second.stands(launched.Session); !got.Waits {
 		t.Errorf("after the first server's death: %+v", got)
 	}
 	var asked struct{ Digest string }
