@@ -97,27 +97,36 @@ func (b *Backend) shown(ctx context.Context, op string, id terminal.ID) (*pane, 
 	return p, b.awaitPicture(ctx, op, p)
 }
 
-// awaitPicture returns when the pane's emulator shows what tmux does.
+// awaitPicture returns when the pane's emulator shows what tmux does at the time
+// of the call, or later. What tmux had read of the pane by then, it tells before it
+// answers what is asked now; another process of ours may know of it already, and
+// count on it.
 func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
 	p.mu.Lock()
-	ready, over, h := p.term != nil && !p.seeding, p.over, p.listener
+	over, h := p.over, p.listener
 	p.mu.Unlock()
-	if ready || over {
+	if over {
 		return nil
 	}
 	ctx, cancel := b.limited(ctx)
 	defer cancel()
-	if !p.heard() {
-		if err := p.link.look(ctx, p); err != nil {
-			return b.explain(op, p.id, err)
-		}
-		return nil
+	var err error
+	if p.heard() {
+		_, err = h.conn.do(ctx, nothing)
+	} else {
+		err = p.link.look(ctx, p)
 	}
-	// What was asked before is answered before.
-	if _, err := h.conn.do(ctx, nothing); err != nil {
+	if err != nil {
 		return b.explain(op, p.id, err)
 	}
 	return nil
+}
+
+// pictured reports whether there is a picture of the pane, and none is awaited.
+func (p *pane) pictured() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.term != nil && !p.seeding
 }
 
 // settle waits for the pictures that are asked for, as far as they come.
@@ -153,7 +162,7 @@ func (l *link) look(ctx context.Context, p *pane) error {
 func (b *Backend) Screen(ctx context.Context, id terminal.ID, want terminal.Range) (terminal.Screen, error) {
 	const op = "read"
 	p, err := b.find(ctx, op, id)
-	if err == nil {
+	if err == nil && !(want.Kind == terminal.Cells && p.pictured()) { // cells are of what was told already
 		err = b.awaitPicture(ctx, op, p)
 	}
 	if err != nil {
