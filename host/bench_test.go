@@ -14,6 +14,7 @@ import (
 
 	"termpilot/iterm/api"
 	"termpilot/shellint"
+	"termpilot/testneeds"
 )
 
 // BenchmarkTrueThroughTheAPI types true into bash and waits for its end by
@@ -78,7 +79,7 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	size := 50_000_000
-	if raceEnabled {
+	if testneeds.Race {
 		size /= 10 // it is about races then, not about speed
 	}
 	c.send(id, fmt.Sprintf("yes 0123456789abcdef | head -c %d; echo END\r", size))
@@ -104,7 +105,7 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	runtime.ReadMemStats(&after)
 	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
 	t.Logf("%d MB in %v; %d reads meanwhile: median %v, worst %v; heap +%d MB", size/1_000_000, took, len(waits), waits[len(waits)/2], waits[len(waits)-1], grown>>20)
-	if worst := waits[len(waits)*99/100]; worst > 50*time.Millisecond && !raceEnabled {
+	if worst := waits[len(waits)*99/100]; worst > 50*time.Millisecond && !testneeds.Race {
 		t.Errorf("the 99th of 100 reads took %v", worst)
 	}
 	if grown > 64<<20 {
