@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -96,6 +95,11 @@ const blanks = " \t\r\n"
 
 // read takes a value, or a path, off the front of text.
 func (a *argument) read(text string) (rest string, ok bool) {
+	if strings.HasPrefix(text, `"`) {
+		n := quoted(text)
+		a.value = json.RawMessage(text[:n])
+		return text[n:], json.Valid(a.value)
+	}
 	end := strings.IndexAny(text, ",)")
 	if end < 0 {
 		return "", false
@@ -110,6 +114,19 @@ func (a *argument) read(text string) (rest string, ok bool) {
 		return "", false
 	}
 	return text[d.InputOffset():], true
+}
+
+// quoted is how long the JSON string is with which text begins.
+func quoted(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(text)
 }
 
 // isPath reports whether text is identifiers joined by dots.
@@ -147,12 +164,7 @@ func strictly(data []byte, into any) bool {
 	if len(data) == 0 || bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
 		return false
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if d.Decode(into) != nil {
-		return false
-	}
-	_, err := d.Token()
-	return errors.Is(err, io.EOF)
+	return json.Unmarshal(data, into) == nil
 }
 
 // has reports whether an argument is given.

@@ -79,6 +79,11 @@ func (w *watcher) stop() {
 // pause waits for the next event, or until d has passed or ctx ends. closed is
 // set when no event will come any more.
 func (w *watcher) pause(ctx context.Context, d time.Duration) (e terminal.Event, got, closed bool) {
+	select {
+	case e, ok := <-w.events: // most often one that came with the last
+		return e, ok, !ok
+	default:
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
