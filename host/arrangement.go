@@ -118,7 +118,7 @@ func parseArrangement(data []byte) (a arrangement, ok bool) {
 func (l Location) names() ([]string, error) {
 	entries, err := os.ReadDir(l.arrangements())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, storage("the arrangements cannot be read", err)
+		return nil, storage("list arrangements", "the arrangements cannot be read", err)
 	}
 	var list []string
 	for _, e := range entries {

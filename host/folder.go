@@ -97,9 +97,9 @@ func (c *claim) release() {
 	_ = c.lock.Close()
 }
 
-func storage(detail string, err error) error {
+func storage(op, detail string, err error) error {
 	return &fault.Error{
-		Op: "host start", Code: fault.Storage, Detail: detail,
+		Op: op, Code: fault.Storage, Detail: detail,
 		Hint: "see that there is room, and that the folder may be written", Err: err,
 	}
 }

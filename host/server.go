@@ -178,7 +178,7 @@ func (s *session) prepare(r request, dir string, env []string) (nonce string, er
 	s.shell = true
 	s.program = program{path: shell, argv: []string{loginName(shell)}, env: env, dir: dir}
 	if s.folder, err = os.MkdirTemp(s.host.options.folder(), sessionFolder); err != nil {
-		return "", storage("the session's folder cannot be made", err)
+		return "", storage("open", "the session's folder cannot be made", err)
 	}
 	nonce, err = newNonce()
 	if err != nil {

@@ -79,7 +79,7 @@ func Start(ctx context.Context, exe string, args ...string) (Status, error) {
 func launch(ctx context.Context, loc Location, exe string, args []string) error {
 	log, err := os.OpenFile(loc.Log, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return storage("the log file cannot be opened", err)
+		return storage("host start", "the log file cannot be opened", err)
 	}
 	defer log.Close()
 	cmd := exec.CommandContext(ctx, exe, args...)

@@ -44,7 +44,7 @@ func columnIn(look string) int {
 func (s *server) stays(t *testing.T, id terminal.ID, before string) {
 	t.Helper()
 	after := s.looks(id)
-	for end := time.Now().Add(2 * time.Second); after != before && time.Now().Before(end); after = s.looks(id) {
+	for end := time.Now().Add(patience); after != before && time.Now().Before(end); after = s.looks(id) {
 	}
 	if after != before {
 		t.Errorf("it looked like\n%s\nand now\n%s", before, after)
