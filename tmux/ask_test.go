@@ -40,6 +40,17 @@ func columnIn(look string) int {
 	return n
 }
 
+// behind is the column behind a text of one row, all of it ASCII.
+func (s *server) behind(id terminal.ID, text string) int {
+	at, _, _ := strings.Cut(string(id), "@")
+	for row := range strings.Lines(s.run("capture-pane", "-p", "-t", at)) {
+		if i := strings.LastIndex(row, text); i >= 0 {
+			return i + len(text)
+		}
+	}
+	return -1
+}
+
 // stays checks that a person sees the same as before, once the shell has drawn its line again.
 func (s *server) stays(t *testing.T, id terminal.ID, before string) {
 	t.Helper()
@@ -105,12 +116,11 @@ func TestTypedTextStaysAndIsTold(t *testing.T) { // TMUX-33, TMUX-34
 			plain := strings.Contains(t.Name(), "fish") && strings.Contains(now, " echo 'a") // it is coloured later
 			return strings.Contains(now, "typed") && !plain
 		})
-		end := columnIn(s.looks(id))
 		s.press(id, "Left", "Left")
 		before := s.looks(id)
 		until(t, "the text stands", func() bool {
 			now := s.looks(id)
-			same := now == before && columnIn(now) == end-2
+			same := now == before && columnIn(now) == s.behind(id, "typed")-2
 			before = now
 			return same
 		})
