@@ -23,14 +23,12 @@ func (h *server) arrange(change func(*layout) bool) bool {
 
 // refocus is arrange for a change that moves nothing but the focus: the layout
 // is not told.
-func (h *server) refocus(change func(*layout) bool) bool {
+func (h *server) refocus(change func(*layout) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	changed := change(h.layout)
-	if changed {
+	if change(h.layout) {
 		h.tellFocus()
 	}
-	return changed
 }
 
 // settle gives every session the size of its place. Of two changes at once,

@@ -138,27 +138,24 @@ func (o *outbox) endLinger() {
 }
 
 // later queues a message, to be sent when the caller wakes the outbox: when it
-// has said all, so that it goes out at once. false when the client is, or is to
-// be, dropped.
-func (o *outbox) later(message []byte) bool {
+// has said all, so that it goes out at once. Nothing is queued for a client that
+// is dropped, as one is that has too much to read.
+func (o *outbox) later(message []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
-		return false
+		return
 	}
-	if o.size+len(message) > maxBacklog || len(o.messages) >= maxBacklogCount {
-		// A single answer may be large; what is refused is a pile.
-		if len(o.messages) > 0 {
-			o.closed, o.overflow = true, true
-			o.messages, o.size = nil, 0
-			o.changed.Broadcast()
-			o.drop() // the writer is stuck in a full socket
-			return false
-		}
+	// A single answer may be large; what is refused is a pile.
+	if len(o.messages) > 0 && (o.size+len(message) > maxBacklog || len(o.messages) >= maxBacklogCount) {
+		o.closed, o.overflow = true, true
+		o.messages, o.size = nil, 0
+		o.changed.Broadcast()
+		o.drop() // the writer is stuck in a full socket
+		return
 	}
 	o.messages = append(o.messages, message)
 	o.size += len(message)
-	return true
 }
 
 // take waits for messages and returns as many as go out together, in order;

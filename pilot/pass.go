@@ -67,7 +67,6 @@ func (g *gate) judge(ctx context.Context) Readiness {
 // either ours (the type lock), or a person's own key at this very moment, which
 // the start event's text will show.
 func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) {
-	const op = "run"
 	began := time.Now()
 	for {
 		r := g.judge(ctx)
@@ -98,26 +97,26 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 				if g.t.backend.Name() == "host" { // which has seen the shell from its start
 					r = readiness(NoIntegration, "the shell reads a line but has sent no prompt marks", r.Evidence...)
 				}
-				return r, g.refuse(op, r)
+				return r, g.refuse(r)
 			}
 		case r.State == BusyState && g.prompt.State == terminal.Running,
 			r.State == FullScreen, r.State == EndedState:
-			return r, g.refuse(op, r)
+			return r, g.refuse(r)
 		case r.State == BusyState && g.prompt.State == terminal.Finished:
 			if waited >= promptPatience {
-				return r, g.refuse(op, r)
+				return r, g.refuse(r)
 			}
 		case r.State == TypedText:
 			if waited >= typedSettle {
-				return r, g.refuse(op, r)
+				return r, g.refuse(r)
 			}
 		default:
 			if waited >= settle {
-				return r, g.refuse(op, r)
+				return r, g.refuse(r)
 			}
 		}
 		if ctx.Err() != nil || !time.Now().Before(deadline) {
-			return r, g.refuse(op, r)
+			return r, g.refuse(r)
 		}
 		if err := g.next(ctx, min(settle/6, time.Until(deadline))); err != nil {
 			return r, err
@@ -127,8 +126,8 @@ func (g *gate) pass(ctx context.Context, deadline time.Time) (Readiness, error) 
 
 // refuse is the refusal, naming the run that keeps the session busy. The host
 // integrates its shells by itself, so there nothing installed would help.
-func (g *gate) refuse(op string, r Readiness) error {
-	e := refusal(op, g.t.id(), r)
+func (g *gate) refuse(r Readiness) error {
+	e := refusal("run", g.t.id(), r)
 	switch {
 	case r.State == NoIntegration && g.t.backend.Name() == "host":
 		e.Hint = "open a session with profile bash, zsh or fish, or use send_text and read_terminal"

@@ -52,7 +52,7 @@ func (v *vigil) keep(ctx context.Context) {
 	}
 	defer w.stop()
 	v.w, v.prompt, v.printed, v.dirty = w, w.first, time.Now(), true
-	v.begin(ctx)
+	v.begin()
 	for !v.final {
 		v.tick(ctx, time.Now())
 		if v.final {
@@ -73,7 +73,7 @@ func (v *vigil) keep(ctx context.Context) {
 }
 
 // begin looks at the present before anything happens.
-func (v *vigil) begin(ctx context.Context) {
+func (v *vigil) begin() {
 	if v.c.until != UntilCommand {
 		return
 	}

@@ -85,11 +85,11 @@ func (j *js) line(i int) int {
 	l := j.in.lines[i]
 	text := strings.TrimSpace(l)
 	if total, ok := jsTotal(l); ok {
-		j.total(i, total)
+		j.total(total)
 		return i + 1
 	}
 	if total, ok := mochaTotal(l); ok {
-		j.total(i, total)
+		j.total(total)
 		j.mocha = true
 		return i + 1
 	}
@@ -123,7 +123,7 @@ func (j *js) line(i int) int {
 }
 
 // total keeps a line of totals; Jest draws them again and again while it runs.
-func (j *js) total(i int, text string) {
+func (j *js) total(text string) {
 	j.seen = true
 	word, _, _ := strings.Cut(strings.TrimLeft(text, "0123456789 "), " ")
 	if strings.HasPrefix(text, "Snapshots: 0") {

@@ -55,7 +55,7 @@ func Checks(v Viewpoint) []doctor.Check {
 			return doctor.Result{State: doctor.Pass, Summary: "the tunnel is set up as " + c.Alias, Evidence: fmt.Sprintf("%s at %s, key %s", c.TunnelID, c.BaseURL, c.Key)}
 		}),
 		layer("tunnel.key", func(ctx context.Context) doctor.Result { return checkKey(ctx, p, c, sources) }),
-		layer("tunnel.control_plane", func(ctx context.Context) doctor.Result { return checkControlPlane(ctx, p, c, sources) }),
+		layer("tunnel.control_plane", func(ctx context.Context) doctor.Result { return checkControlPlane(ctx, c, sources) }),
 		layer("tunnel.supervisor", func(ctx context.Context) doctor.Result { return checkSupervisor(ctx, p, c, v.Version) }),
 		live("tunnel.server", checkServer),
 		live("tunnel.process", checkProcess),
@@ -140,7 +140,7 @@ func checkSupervisor(ctx context.Context, p Place, c Config, version string) doc
 	}
 }
 
-func checkControlPlane(ctx context.Context, p Place, c Config, sources Sources) doctor.Result {
+func checkControlPlane(ctx context.Context, c Config, sources Sources) doctor.Result {
 	key, _, err := c.Key.Resolve(ctx, sources)
 	if err != nil {
 		return doctor.Result{State: doctor.Skipped, Summary: "without a key the control plane cannot be asked; see tunnel.key_in_use"}

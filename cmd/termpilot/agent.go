@@ -120,7 +120,7 @@ func (a *app) agentTurnCommand() *cobra.Command {
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&operation, "operation", "", "an id of yours: the turn is sent at most once")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) agentStatusCommand() *cobra.Command {
@@ -137,7 +137,7 @@ func (a *app) agentStatusCommand() *cobra.Command {
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&operation, "operation", "", "the turn that had this id (default: the last)")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) agentResultCommand() *cobra.Command {
@@ -165,7 +165,7 @@ func (a *app) agentResultCommand() *cobra.Command {
 	f.StringVar(&r.OperationID, "operation", "", "the turn that had this id (default: the last that ended)")
 	f.IntVar(&r.Offset, "offset", 0, "leave out so many characters at its beginning")
 	f.IntVar(&r.MaxChars, "max-chars", 0, "most characters (default all)")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) reportTurn(r agent.TurnReceipt, err error) error {
@@ -209,7 +209,7 @@ func (a *app) agentApprovalCommand() *cobra.Command {
 	s.flags(cmd)
 	cmd.Flags().StringVar(&digest, "digest", "", "of the question, as it was shown")
 	cmd.Flags().StringVar(&answer, "answer", "", "yes (this once) or no")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) reportApproval(r agent.Approval, err error) error {
@@ -252,7 +252,7 @@ func (a *app) agentConfigureCommand() *cobra.Command {
 	s.flags(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "as the agent's own menu names it")
 	cmd.Flags().StringVar(&effort, "effort", "", "how hard it thinks")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 // agentExecCommand is what a launch lets the terminal run: it becomes the agent.

@@ -31,7 +31,7 @@ func (a *app) focusCommand() *cobra.Command {
 		}),
 	}
 	s.flags(cmd)
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) resizeCommand() *cobra.Command {
@@ -62,7 +62,7 @@ func (a *app) resizeCommand() *cobra.Command {
 	s.flags(cmd)
 	cmd.Flags().IntVar(&rows, "rows", 0, "height in cells (default: as it is)")
 	cmd.Flags().IntVar(&columns, "columns", 0, "width in cells (default: as it is)")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) renameCommand() *cobra.Command {
@@ -81,7 +81,7 @@ func (a *app) renameCommand() *cobra.Command {
 		}),
 	}
 	s.flags(cmd)
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) profilesCommand() *cobra.Command {

@@ -65,7 +65,7 @@ func (a *app) attachCommand() *cobra.Command {
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&keepSize, "keep-size", false, "leave the session's size as it is")
 	cmd.Flags().BoolVar(&show, "print", false, "print the command that shows the session, and do nothing")
-	return a.completesSession(cmd, 0)
+	return a.completesSession(cmd)
 }
 
 // attachable returns the session that args name, or the only one, and of a

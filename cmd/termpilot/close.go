@@ -62,7 +62,7 @@ func (a *app) closeCommand() *cobra.Command {
 	flags.BoolVar(&f.force, "force", false, "also interrupt what is at work")
 	flags.BoolVar(&f.dry, "dry-run", false, "say what would happen, and do nothing")
 	flags.BoolVar(&f.inspect, "inspect", false, "say what runs in it, or in all, and what keeps it from being closed")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 // check refuses flags that do not say one thing.

@@ -47,11 +47,11 @@ func only(ctx context.Context, p *pilot.Pilot, args []string) (string, error) {
 // completionPatience is how long a person who pressed Tab waits for names.
 const completionPatience = time.Second
 
-// completesSession makes a command's argument number at complete to the names
-// of the sessions that live, and to the ids of those that have no plain name.
-func (a *app) completesSession(cmd *cobra.Command, at int) *cobra.Command {
+// completesSession makes a command's first argument complete to the names of the
+// sessions that live, and to the ids of those that have no plain name.
+func (a *app) completesSession(cmd *cobra.Command) *cobra.Command {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) != at {
+		if len(args) != 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return a.sessionWords(cmd.Context()), cobra.ShellCompDirectiveNoFileComp

@@ -81,7 +81,7 @@ func (a *app) tabCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd)
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 func (a *app) splitCommand() *cobra.Command {
@@ -103,7 +103,7 @@ func (a *app) splitCommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&side, "direction", string(pilot.SideRight), "on which side: right, left, below or above")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 // openIn opens a session where place says and prints its id.

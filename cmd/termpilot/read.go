@@ -57,5 +57,5 @@ func (a *app) readCommand() *cobra.Command {
 	f.StringVar(&r.Pattern, "pattern", "", "only the lines that hold this text")
 	f.BoolVar(&r.Regex, "regex", false, "the pattern is a regular expression (RE2)")
 	f.IntVar(&r.Context, "context", 0, "how many lines to show around each that holds the pattern")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }

@@ -41,7 +41,7 @@ func (a *app) sendCommand() *cobra.Command {
 	}
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&paste, "paste", false, "send the text as one paste, where the program takes pastes")
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }
 
 // textUpTo is the text to send: the argument, or else the standard input, of which
@@ -78,5 +78,5 @@ func (a *app) keysCommand() *cobra.Command {
 		}),
 	}
 	s.flags(cmd)
-	return a.completesSession(a.withJSON(cmd), 0)
+	return a.completesSession(a.withJSON(cmd))
 }

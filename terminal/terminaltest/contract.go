@@ -289,13 +289,13 @@ func (r *rig) run(id terminal.ID, command string) terminal.Prompt {
 }
 
 // begin types a command and returns when it has started.
-func (r *rig) begin(id terminal.ID, command string) terminal.Prompt {
+func (r *rig) begin(id terminal.ID, command string) {
 	r.Helper()
 	w := r.watch(id)
 	defer w.cancel()
 	w.prompt()
 	r.must(r.b.Send(r.ctx(), id, []byte(command+"\r")))
-	return w.until(terminal.Started).Prompt
+	w.until(terminal.Started)
 }
 
 // text is what a span holds, soft wraps joined.
