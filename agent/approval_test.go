@@ -4,6 +4,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"termpilot/fault"
 )
@@ -56,6 +57,31 @@ func TestAPermissionIsAnsweredOnceByWhatItsRowSays(t *testing.T) { // APPROVE-1,
 			t.Errorf("chosen %q", chosen)
 		}
 	})
+}
+
+func TestAnAnsweredQuestionThatStillShowsIsNotTakenForAnother(t *testing.T) { // FOLLOW-9
+	w := newWorld(t)
+	r := w.launch("codex", "", "")
+	asked := w.asks(r.SessionID, "RUN:curl x")
+	l, err := w.agents.find(t.Context(), "wait", r.SessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record(t.Context(), w.agents.folder(l.ID), true, event{Kind: answered, Digest: asked.Digest, Choice: "yes"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.agents.tale(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &waiter{a: w.agents, launch: l, s: s}
+	if other.lookForQuestions(t.Context()); s.waiting {
+		t.Error("it is asked for again before the key is pressed")
+	}
+	s.answered = time.Time{} // long ago
+	if other.lookForQuestions(t.Context()); !s.waiting {
+		t.Error("a question that shows is none")
+	}
 }
 
 func TestNothingIsSaidWithANo(t *testing.T) { // APPROVE-6
@@ -198,4 +224,16 @@ func TestAModelIsChangedForTheSessionAlone(t *testing.T) { // CONFIGURE-1, CONFI
 		w.wantNoted("persisted")
 		w.wantNoted("prompt", "LINES:30", "LINES:30", "LINES:30", "Unexpected: no menu is open")
 	})
+}
+
+func TestAnotherModelThanWasAskedForIsNoSuccess(t *testing.T) { // CONFIGURE-4
+	w := newWorld(t)
+	r := w.launch("claude", "slips", "")
+	_, err := w.agents.Configure(t.Context(), r.SessionID, "Small", "")
+	if w.refuses(err, fault.Protocol); err == nil || !strings.Contains(err.Error(), "Set model to Big") {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.agents.Configure(t.Context(), r.SessionID, "Big", ""); err != nil {
+		t.Error(err)
+	}
 }

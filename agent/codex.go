@@ -52,7 +52,6 @@ var codex = vendor{
 	checkConfigure: func(_, _ string) (detail, hint string) { return "", "" },
 	resume:         []string{"resume", "--no-daemon"},
 	breaks:         "escape",
-	pad:            " ",
 }
 
 func codexPreflight(ctx context.Context, p probe) (facts, error) {

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +57,9 @@ func (a *Agents) Configure(ctx context.Context, sessionID, model, effort string)
 	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second) // a menu that is open is closed again
 	defer cancel()
 	shows, err := h.vendor.configure(inner, h, model, effort)
+	if first, _, _ := strings.Cut(model, "-"); err == nil && !strings.EqualFold(model, "default") && !strings.Contains(strings.ToLower(shows), strings.ToLower(first)) {
+		err = h.unexpected("it says of another model: "+shows, nil)
+	}
 	if err != nil {
 		return Configured{}, h.backOut(inner, err)
 	}
@@ -156,7 +158,7 @@ func configureClaude(ctx context.Context, h *hands, model, _ string) (string, er
 	if !ok {
 		return "", h.unknownModel(d, "model", model)
 	}
-	if err := h.mark(ctx, want.number); err != nil {
+	if err := h.mark(ctx, want); err != nil {
 		return "", err
 	}
 	if err := h.press(ctx, "s"); err != nil {
@@ -179,8 +181,12 @@ func configureClaude(ctx context.Context, h *hands, model, _ string) (string, er
 	return h.shows(ctx, "Set model to", "for this session only")
 }
 
-// mark moves the mark of a menu to a row.
-func (h *hands) mark(ctx context.Context, number int) error {
+// mark moves the mark of a menu to a row, and sees it stand there: a program may
+// draw it before it acts on it, and its list may change meanwhile.
+func (h *hands) mark(ctx context.Context, row choice) error {
+	there := func(l look) bool {
+		return l.dialog != nil && l.dialog.marked > 0 && l.dialog.marked <= len(l.dialog.choices) && l.dialog.choices[l.dialog.marked-1].label == row.label
+	}
 	for range 40 {
 		l, err := h.look(ctx)
 		if err != nil {
@@ -189,12 +195,18 @@ func (h *hands) mark(ctx context.Context, number int) error {
 		if l.dialog == nil {
 			return h.unexpected("its menu closed", nil)
 		}
-		at := l.dialog.marked
-		if at == number {
-			return nil
+		if there(l) {
+			if _, came, err := h.await(ctx, time.Second, 2*still, there); err != nil || came {
+				return err
+			}
+			continue
 		}
-		key := "\x1b[B"
-		if at > number {
+		to := slices.IndexFunc(l.dialog.choices, func(c choice) bool { return c.label == row.label }) + 1
+		if to == 0 {
+			return h.unexpected("its menu changed", nil)
+		}
+		at, key := l.dialog.marked, "\x1b[B"
+		if at > to {
 			key = "\x1b[A"
 		}
 		if err := h.press(ctx, key); err != nil {
@@ -204,7 +216,7 @@ func (h *hands) mark(ctx context.Context, number int) error {
 			return h.unexpected("the mark of its menu does not move", err)
 		}
 	}
-	return h.unexpected("the mark of its menu did not come to row "+strconv.Itoa(number), nil)
+	return h.unexpected("the mark of its menu did not come to "+row.label, nil)
 }
 
 // configureCodex chooses in Codex's two menus; in the second the key s means this
@@ -233,7 +245,7 @@ func configureCodex(ctx context.Context, h *hands, model, effort string) (string
 		if !ok {
 			return "", h.unknownModel(l.dialog, "effort", effort)
 		}
-		if err := h.mark(ctx, row.number); err != nil {
+		if err := h.mark(ctx, row); err != nil {
 			return "", err
 		}
 	}

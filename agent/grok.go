@@ -56,7 +56,6 @@ var grok = vendor{
 	},
 	resume: []string{"--resume"},
 	breaks: "ctrl_c",
-	pad:    " ",
 }
 
 const grokHooks = "termpilot.json"

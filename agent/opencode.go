@@ -42,7 +42,6 @@ var opencode = vendor{
 	adjust: opencodeEnvironment,
 	hook:   opencodeHook,
 	look:   opencodeLook,
-	pad:    " ",              // a name behind an @ at the end would be completed by Enter
 	starts: 50 * time.Second, // it computes for 4 s, where others need less than one
 	takes:  4 * time.Second,
 	configure: func(context.Context, *hands, string, string) (string, error) {
@@ -60,6 +59,7 @@ const (
 	// opencodeConfig holds configuration for one start, which OpenCode adds to the
 	// person's own.
 	opencodeConfig = "OPENCODE_CONFIG_CONTENT"
+	opencodePure   = "OPENCODE_PURE"
 )
 
 // opencodePlugin is what runs in OpenCode. It tells each event by a program of
@@ -202,6 +202,9 @@ func opencodeEnvironment(env []string, folder string) ([]string, error) {
 	config := map[string]json.RawMessage{}
 	kept := make([]string, 0, len(env)+1)
 	for _, entry := range env {
+		if entry == opencodePure+"=1" || strings.EqualFold(entry, opencodePure+"=true") {
+			return nil, errors.New(opencodePure + " in its environment keeps termpilot's plugin out of it")
+		}
 		content, ours := strings.CutPrefix(entry, opencodeConfig+"=")
 		if !ours {
 			kept = append(kept, entry)

@@ -101,6 +101,14 @@ func TestAPluginIsAddedToThePersonsOwn(t *testing.T) { // LAUNCH-13
 			t.Errorf("%q: %q %v", content, got, err)
 		}
 	}
+	for _, pure := range []string{"1", "true", "TRUE"} {
+		if _, err := opencodeEnvironment([]string{"OPENCODE_PURE=" + pure}, "/f"); err == nil {
+			t.Errorf("OPENCODE_PURE=%s is taken", pure)
+		}
+	}
+	if _, err := opencodeEnvironment([]string{"OPENCODE_PURE=0"}, "/f"); err != nil {
+		t.Error(err)
+	}
 	w := newWorld(t)
 	w.added[opencodeConfig] = `{"plugin":["mine"]}`
 	r := w.launch("opencode", "", "")

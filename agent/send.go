@@ -168,7 +168,7 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*drawPatience) // what is half typed is finished
 	defer cancel()
-	if err := h.press(ctx, pasteStart+text+h.vendor.pad+pasteEnd); err != nil {
+	if err := h.press(ctx, pasteStart+text+pad+pasteEnd); err != nil {
 		return "", err
 	}
 	shown, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return holds(l.composer, text) })

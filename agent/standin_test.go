@@ -37,7 +37,7 @@ import (
 // newline), burst=ms (Enter is one when it comes so soon after text), completes
 // (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
 // is), early (an end is told before any prompt), late (a question shows before
-// its hook).
+// its hook), slips (Claude's menu takes another model).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
@@ -158,11 +158,11 @@ func (s *standIn) compose(key string) bool {
 	case key == "\r":
 		text := string(s.text)
 		_, completes := s.flag("completes")
-		if completes || atName.MatchString(text) && s.vendor != "claude" { // the list of files takes it
+		if completes || atName.MatchString(text) { // the list of files takes it
 			s.text = append(s.text, []rune(".go ")...)
 			break
 		}
-		text = strings.TrimSuffix(text, " ")
+		text = strings.TrimSuffix(text, pad)
 		_, stuck := s.flag("stuck")
 		burst, _ := s.flag("burst")
 		ms, _ := strconv.Atoi(burst)
@@ -424,6 +424,9 @@ func (s *standIn) choose() {
 			s.model, s.shown = picked, nil
 		case key == "s" && s.vendor == "claude" && picked == "":
 			picked = strings.Fields(s.shown.choices[s.shown.marked-1].label)[0]
+			if _, slips := s.flag("slips"); slips {
+				picked = "Big"
+			}
 			s.shown = menu("Switch model?", "Yes, switch to "+picked, "No, go back")
 		case key == "1" && s.vendor == "claude" && picked != "":
 			s.said = append(s.said, "  ⎿  Set model to "+picked+" for this session only")

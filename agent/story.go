@@ -68,6 +68,7 @@ type story struct {
 	waiting    bool      // an approval is open, as far as it was told
 	asked      int       // questions that hooks told of
 	answered   time.Time // when we last answered one
+	settled    string    // the digest of that
 	gone       bool
 	goneAt     journal.Position
 	why        string // it is gone
@@ -138,7 +139,7 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 			s.hold(t, e)
 		}
 	case answered:
-		s.waiting, s.answered = false, at
+		s.waiting, s.answered, s.settled = false, at, e.Digest
 	case left:
 		s.leave(e, at, next)
 	case gone:

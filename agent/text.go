@@ -19,6 +19,9 @@ const (
 	pasteEnd   = "\x1b[201~"
 	enter      = "\r"
 	escape     = "\x1b"
+	// pad stands behind a prompt: Enter behind a name that is being typed, as one
+	// after an @, would complete it and send nothing.
+	pad = " "
 )
 
 // checkPrompt returns a prompt as it is pasted: line ends are LF, and those at

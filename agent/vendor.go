@@ -41,8 +41,6 @@ type vendor struct {
 	// has to be kept, too; nil is nothing. It fails where that cannot be.
 	adjust func(env []string, folder string) ([]string, error)
 
-	// pad stands behind a prompt where Enter would complete its last word, and not send it.
-	pad string
 	// starts is how long the program may take to show its composer, and takes how long
 	// it may hold a prompt there after Enter; 0 is the usual time.
 	starts, takes time.Duration

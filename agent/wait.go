@@ -315,9 +315,13 @@ func (w *waiter) lookForQuestions(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	asks := w.shows(ctx, seen)
+	d := w.shows(ctx, seen)
+	asks := d != nil
 	if asks == w.s.waiting {
 		return
+	}
+	if asks && w.s.digestOf(d) == w.s.settled && time.Since(w.s.answered) < answerPatience {
+		return // it was answered, and does not show that yet
 	}
 	e := event{Kind: goesOn, Chat: w.s.chat, Source: fromScreen}
 	if asks {
@@ -326,10 +330,14 @@ func (w *waiter) lookForQuestions(ctx context.Context) {
 	w.a.note(context.WithoutCancel(ctx), w.s, e)
 }
 
-func (w *waiter) shows(ctx context.Context, seen pilot.Seen) bool {
+// shows returns the approval that the screen asks for; nil is none.
+func (w *waiter) shows(ctx context.Context, seen pilot.Seen) *dialog {
 	h := &hands{a: w.a, op: "wait", launch: w.launch, vendor: vendorOf(w.launch.Provider), seen: seen}
 	now, err := h.look(ctx)
-	return err == nil && now.state == stateDialog && now.dialog.kind == "permission"
+	if err != nil || now.state != stateDialog || now.dialog.kind != "permission" {
+		return nil
+	}
+	return now.dialog
 }
 
 // verdict says how what is waited for stands.

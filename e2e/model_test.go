@@ -20,6 +20,7 @@ import (
 //
 //	SAY:text   answer that          RUN:cmd    ask for a shell command first
 //	SLOW:s     take so long over it  FAIL:code  answer with this HTTP status
+//	TASK:text  give this prompt to an agent of the agent's own first
 type model struct {
 	*httptest.Server
 
@@ -79,7 +80,7 @@ type dialect interface {
 	end(*stream)
 }
 
-var directive = regexp.MustCompile(`(?m)^(SAY|RUN|SLOW|FAIL):(.*)$`)
+var directive = regexp.MustCompile(`(?m)^(SAY|RUN|SLOW|FAIL|TASK):(.*)$`)
 
 func (m *model) answer(w http.ResponseWriter, r *http.Request, body map[string]any, d dialect) {
 	text, answered := d.prompt(body)
@@ -108,7 +109,9 @@ func (m *model) answer(w http.ResponseWriter, r *http.Request, body map[string]a
 	s := &stream{w: w, flush: w.(http.Flusher), gone: r.Context().Done()}
 	d.begin(s)
 	tool := shellTool(d.tools(body))
-	if does["RUN"] != "" && !answered && tool != "" {
+	if a, ok := d.(*anthropic); ok && does["TASK"] != "" && !answered {
+		a.use(s, "task", map[string]any{"description": "a part", "prompt": does["TASK"], "subagent_type": "general"})
+	} else if does["RUN"] != "" && !answered && tool != "" {
 		d.call(s, tool, does["RUN"])
 	} else {
 		words := does["SAY"]
@@ -227,8 +230,12 @@ func (anthropic) say(s *stream, parts []string, pause time.Duration) {
 	s.event("content_block_stop", map[string]any{"index": 0})
 }
 
-func (anthropic) call(s *stream, tool, command string) {
-	input, _ := json.Marshal(map[string]any{"command": command, "description": "a command"})
+func (a anthropic) call(s *stream, tool, command string) {
+	a.use(s, tool, map[string]any{"command": command, "description": "a command"})
+}
+
+func (anthropic) use(s *stream, tool string, arguments map[string]any) {
+	input, _ := json.Marshal(arguments)
 	s.tool = true
 	s.event("content_block_start", map[string]any{"index": 0, "content_block": map[string]any{
 		"type": "tool_use", "id": "toolu_" + strconv.FormatInt(time.Now().UnixNano(), 36), "name": tool, "input": map[string]any{},
