@@ -11,6 +11,17 @@ import (
 // exit code, although the other server's command may have been typed, and have
 // ended, the moment before.
 func TestRunsOfTwoServersAreNotMixedUp(t *testing.T) { // TERM-39
+	ofTwoServers(t, func(t *testing.T, one, other *session) {
+		var wg sync.WaitGroup
+		for i, s := range []*session{one, other} {
+			wg.Go(func() { s.takeTurns(i + 1) })
+		}
+		wg.Wait()
+	})
+}
+
+// ofTwoServers has two servers use a session, of each backend, with each shell.
+func ofTwoServers(t *testing.T, test func(t *testing.T, one, other *session)) {
 	for backend, make := range map[string]func(*testing.T) home{
 		"host": func(t *testing.T) home { return newHome(t) },
 		"tmux": tmuxHome,
@@ -19,16 +30,26 @@ func TestRunsOfTwoServersAreNotMixedUp(t *testing.T) { // TERM-39
 			everyShell(t, func(t *testing.T, shell string) {
 				h := make(t)
 				a, b := serve(t, h, "--backend", backend), serve(t, h, "--backend", backend)
-				first := a.open(h, shell, nil)
-				servers := []*session{first, b.at(h, shell, first.ID)}
-				var wg sync.WaitGroup
-				for i, s := range servers {
-					wg.Go(func() { s.takeTurns(i + 1) })
-				}
-				wg.Wait()
+				one := a.open(h, shell, nil)
+				test(t, one, b.at(h, shell, one.ID))
 			})
 		})
 	}
+}
+
+// What one server has just typed may not show yet when the other one runs a command.
+func TestACommandIsNotTypedBehindWhatAnotherServerSent(t *testing.T) { // RUN-41
+	ofTwoServers(t, func(t *testing.T, one, other *session) {
+		for range 4 {
+			one.text("half")
+			var r runResult
+			refused := other.c.try("run_command", with(other, map[string]any{"command": "echo two", "timeout_seconds": 10}), &r)
+			if refused == nil || refused.Code != "session_not_ready" {
+				t.Fatalf("%+v, %+v", refused, r)
+			}
+			one.interrupt()
+		}
+	})
 }
 
 // takeTurns runs commands of its own whenever the session is free.

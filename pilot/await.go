@@ -264,6 +264,7 @@ func (a *awaiting) typeNext(ctx context.Context) {
 	if err == nil {
 		defer release()
 		err = a.t.backend.Send(sending, a.t.id(), []byte(line+"\r"))
+		a.p.locks.sent(a.t.id())
 	}
 	if err != nil {
 		a.untyped = append([]string{line}, a.untyped...)

@@ -46,14 +46,21 @@ type locks struct {
 	pid int
 
 	mu    sync.Mutex
-	held  map[string]holder
+	held  map[string]*hold
 	files map[string]*lockFile // some that were held; kept open, for most often they soon are again
 	swept bool
 	over  bool // close was called
 }
 
+// hold is a lock that is held.
+type hold struct {
+	holder
+	file *lockFile // nil without a folder
+	last sending   // to the session, before it was held or since
+}
+
 func newLocks(dir string) (*locks, error) {
-	l := &locks{pid: os.Getpid(), held: map[string]holder{}, files: map[string]*lockFile{}}
+	l := &locks{pid: os.Getpid(), held: map[string]*hold{}, files: map[string]*lockFile{}}
 	if dir == "" {
 		return l, nil
 	}
@@ -114,28 +121,69 @@ func (l *locks) acquire(ctx context.Context, op string, id terminal.ID, kind loc
 
 // try takes the lock if it is free; otherwise it says who holds it.
 func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(), other holder, err error) {
-	sum := sha256.Sum256([]byte(id))
-	name := hex.EncodeToString(sum[:12]) + "." + string(kind)
+	name := lockFileOf(id, kind)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h, ok := l.held[name]; ok {
-		return nil, h, nil
+		return nil, h.holder, nil
 	}
-	var file *lockFile
+	h := &hold{holder: mine}
 	if l.dir != "" {
-		if file, other, err = l.open(name, mine); file == nil {
+		if h.file, other, err = l.open(name, mine); h.file == nil {
 			return nil, other, err
 		}
+		h.last = h.file.before
 	}
-	l.held[name] = mine
+	l.held[name] = h
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.held, name)
-		if file != nil {
-			l.drop(name, file)
+		if h.file != nil {
+			l.drop(name, h)
 		}
 	}, holder{}, nil
+}
+
+func lockFileOf(id terminal.ID, kind lockKind) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:12]) + "." + string(kind)
+}
+
+// sent notes that something is sent to a session whose lockType is held.
+func (l *locks) sent(id terminal.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h := l.held[lockFileOf(id, lockType)]; h != nil {
+		h.last = sending{By: l.pid, At: time.Now()}
+	}
+}
+
+// dealtWith is how long after something was sent a program counts as having
+// shown what it made of it.
+const dealtWith = 300 * time.Millisecond
+
+// settle waits until a program has had the time to deal with what another process
+// sent to a session whose lockType is held. What this process sent, its own
+// connection to the terminal takes into account.
+func (l *locks) settle(ctx context.Context, id terminal.ID) {
+	l.mu.Lock()
+	h := l.held[lockFileOf(id, lockType)]
+	var last sending
+	if h != nil {
+		last = h.last
+	}
+	l.mu.Unlock()
+	rest := min(dealtWith-time.Since(last.At), dealtWith)
+	if last.At.IsZero() || last.By == l.pid || rest <= 0 {
+		return
+	}
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 const (
@@ -185,8 +233,9 @@ func (l *locks) open(name string, mine holder) (*lockFile, holder, error) {
 }
 
 // drop gives a lock back, and keeps its file open if there is room. mu is held.
-func (l *locks) drop(name string, file *lockFile) {
-	file.unlock()
+func (l *locks) drop(name string, h *hold) {
+	file := h.file
+	file.unlock(h.last)
 	if l.over {
 		file.close()
 		delete(l.files, name)

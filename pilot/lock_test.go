@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"termpilot/fault"
@@ -132,4 +133,59 @@ func TestLockFilesDoNotStayOpenWithoutEnd(t *testing.T) { // RUN-36
 	if n := len(l.files); n != 0 {
 		t.Errorf("%d are open after the end", n)
 	}
+}
+
+// What another process has just sent may not show yet: the next who types waits a
+// moment, even when somebody else held the lock in between.
+func TestWhatAnotherProcessSentIsGivenTime(t *testing.T) { // RUN-41
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		one, two, three := testLocks(t, dir), testLocks(t, dir), testLocks(t, dir)
+		one.pid, two.pid, three.pid = 1, 2, 3
+		held := func(l *locks, do func()) (took time.Duration) {
+			t.Helper()
+			release, err := l.acquire(t.Context(), "test", "s", lockType, "x", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release()
+			do()
+			began := time.Now()
+			l.settle(t.Context(), "s")
+			return time.Since(began)
+		}
+		nothing := func() {}
+		for range 2 {
+			if took := held(one, func() { one.sent("s") }); took != 0 {
+				t.Errorf("its own sending held it up for %v", took)
+			}
+			if took := held(one, nothing); took != 0 {
+				t.Errorf("its own sending of before held it up for %v", took)
+			}
+			release, err := two.acquire(t.Context(), "test", "s", lockType, "x", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond) // of the bubble's own clock
+			release()
+			if took := held(three, nothing); took != dealtWith-100*time.Millisecond {
+				t.Errorf("100 ms after the sending it waited %v", took)
+			}
+			if took := held(two, nothing); took != 0 {
+				t.Errorf("later it waited %v", took)
+			}
+		}
+		release, err := one.acquire(t.Context(), "test", "s", lockType, "x", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.sent("s")
+		release()
+		if _, err := one.acquire(t.Context(), "test", "s", lockType, "y", 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := two.acquire(t.Context(), "test", "s", lockType, "z", 0); err == nil || !strings.Contains(err.Error(), "y of process 1") {
+			t.Errorf("who holds it: %v", err)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -19,8 +20,16 @@ import (
 // lockFile is an open lock file. The system calls are made here: nothing waits
 // for such a file, and an os.File for every command costs more than the lock.
 type lockFile struct {
-	fd   int
-	path string
+	fd     int
+	path   string
+	before sending // what the file told when it was locked
+}
+
+// sending is the last that a process sent to a session under its lock, and of which
+// the terminal may show nothing yet.
+type sending struct {
+	By int       `json:"sent_by"`
+	At time.Time `json:"sent_at"`
 }
 
 // errRemoved says that a lock file is no longer in its place: who locked it would
@@ -45,6 +54,8 @@ func (f *lockFile) lock(mine holder) (bool, error) {
 	if locked, err := f.try(); !locked {
 		return false, err
 	}
+	f.before = sending{}
+	_ = json.Unmarshal(f.line(), &f.before) // where it tells nothing, nothing is known
 	// The text only names the holder to others: a failed write loses that, not the lock.
 	_, _ = unix.Pwrite(f.fd, append(mine.json(), '\n'), 0)
 	return true, nil
@@ -75,18 +86,28 @@ func (f *lockFile) try() (bool, error) {
 
 // holder reads who holds the lock.
 func (f *lockFile) holder() (other holder) {
-	text := make([]byte, 512)
-	n, _ := unix.Pread(f.fd, text, 0)
-	line, _, _ := bytes.Cut(text[:max(n, 0)], []byte("\n")) // behind it may be the rest of a longer one
-	_ = json.Unmarshal(line, &other)                        // torn or blotted out: the holder is not named
+	_ = json.Unmarshal(f.line(), &other) // torn or blotted out: the holder is not named
 	other.What = oneLine(other.What)
 	return other
 }
 
+// line is what the file tells.
+func (f *lockFile) line() []byte {
+	text := make([]byte, 512)
+	n, _ := unix.Pread(f.fd, text, 0)
+	line, _, _ := bytes.Cut(text[:max(n, 0)], []byte("\n")) // behind it may be the rest of a longer one
+	return line
+}
+
 // unlock blots the holder's text out, so that nobody reads it as that of the
-// next holder, and drops the lock.
-func (f *lockFile) unlock() {
-	_, _ = unix.Pwrite(f.fd, []byte("\n"), 0)
+// next holder, leaves what was sent last, and drops the lock.
+func (f *lockFile) unlock(last sending) {
+	text := []byte{'\n'}
+	if !last.At.IsZero() {
+		text = last.At.AppendFormat(fmt.Appendf(nil, `{"sent_by":%d,"sent_at":"`, last.By), time.RFC3339Nano)
+		text = append(text, "\"}\n"...)
+	}
+	_, _ = unix.Pwrite(f.fd, text, 0)
 	_ = unix.Flock(f.fd, unix.LOCK_UN) // a child that is just being started may have a copy of fd
 }
 

@@ -91,7 +91,13 @@ func (p *Pilot) MayOpen(op string) error {
 }
 
 // Hold keeps all others, in every process with the same home, from typing into a
-// session until release is called. Busy when somebody types for longer than patience.
+// session until release is called, and returns when the session's program has had
+// the time to deal with what another process sent. Busy when somebody types for
+// longer than patience.
 func (p *Pilot) Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error) {
-	return p.locks.acquire(ctx, op, id, lockType, op, patience)
+	release, err = p.locks.acquire(ctx, op, id, lockType, op, patience)
+	if err == nil {
+		p.locks.settle(ctx, id)
+	}
+	return release, err
 }

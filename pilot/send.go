@@ -101,6 +101,7 @@ func (p *Pilot) writing(ctx context.Context, op, sessionID string) (target, func
 func (p *Pilot) deliver(ctx context.Context, op string, t target, parts [][]byte) (SendResult, error) {
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
+	defer p.locks.sent(t.id()) // the last of it may be what counts
 	for i, part := range parts {
 		if i > 0 {
 			time.Sleep(escapePause)

@@ -33,6 +33,7 @@ func (p *Pilot) typeThroughGate(ctx context.Context, t target, one *run, deadlin
 		return nil, err
 	}
 	defer release()
+	p.locks.settle(ctx, t.id())
 	w, err := watch(ctx, t)
 	if err != nil {
 		return nil, p.dead(ctx, op, t, err)
