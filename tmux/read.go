@@ -88,20 +88,29 @@ func (p *pane) marks() terminal.Marks {
 	return terminal.MarksPlain
 }
 
-// shown is live for a caller that needs the pane's picture: it waits until that is there.
+// shown is live for a caller that needs to know how the pane stands now.
 func (b *Backend) shown(ctx context.Context, op string, id terminal.ID) (*pane, error) {
 	p, err := b.live(ctx, op, id)
 	if err != nil {
 		return nil, err
 	}
-	return p, b.awaitPicture(ctx, op, p)
+	return p, b.catchUp(ctx, op, p)
 }
 
-// awaitPicture returns when the pane's emulator shows what tmux does at the time
-// of the call, or later. What tmux had read of the pane by then, it tells before it
-// answers what is asked now; another process of ours may know of it already, and
-// count on it.
+// awaitPicture returns when the pane's emulator shows what tmux does.
 func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
+	if p.pictured() {
+		return nil
+	}
+	return b.catchUp(ctx, op, p)
+}
+
+// catchUp returns when the pane's emulator shows what tmux did at the time of the
+// call, or later. What tmux had read of the pane by then, it tells before it answers
+// what is asked now: another process of ours may know of it already, and count on
+// it. When another pane of the same tmux session prints faster than we read, that
+// takes up to the second after which tmux leaves that pane out.
+func (b *Backend) catchUp(ctx context.Context, op string, p *pane) error {
 	p.mu.Lock()
 	over, h := p.over, p.listener
 	p.mu.Unlock()
@@ -126,7 +135,7 @@ func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
 func (p *pane) pictured() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.term != nil && !p.seeding
+	return p.term != nil && !p.seeding || p.over
 }
 
 // settle waits for the pictures that are asked for, as far as they come.
@@ -162,7 +171,7 @@ func (l *link) look(ctx context.Context, p *pane) error {
 func (b *Backend) Screen(ctx context.Context, id terminal.ID, want terminal.Range) (terminal.Screen, error) {
 	const op = "read"
 	p, err := b.find(ctx, op, id)
-	if err == nil && !(want.Kind == terminal.Cells && p.pictured()) { // cells are of what was told already
+	if err == nil {
 		err = b.awaitPicture(ctx, op, p)
 	}
 	if err != nil {
@@ -277,7 +286,7 @@ func (b *Backend) Prompt(ctx context.Context, id terminal.ID, promptID string) (
 	const op = "prompt"
 	p, err := b.find(ctx, op, id)
 	if err == nil {
-		err = b.awaitPicture(ctx, op, p)
+		err = b.catchUp(ctx, op, p)
 	}
 	if err != nil {
 		return terminal.Prompt{}, err
