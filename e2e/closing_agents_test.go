@@ -248,6 +248,12 @@ func TestACloseThatIsKilledIsTakenUpByTheNext(t *testing.T) {
 	})
 }
 
+// receipts is all that is written down of what was closed.
+func (g *ground) receipts() string {
+	out, errs, _ := g.h.termpilot(g.t, "recover", "--json")
+	return out + errs
+}
+
 func TestASessionThatTermpilotRunsInIsNeverClosed(t *testing.T) {
 	everyGround(t, func(g *ground) {
 		client, err := os.ReadFile(filepath.Join("testdata", "inside.py"))
@@ -262,6 +268,9 @@ func TestASessionThatTermpilotRunsInIsNeverClosed(t *testing.T) {
 			words := strings.ReplaceAll(args, o.ID, "'"+o.ID+"'")
 			if r := s.run(env + binary + " close " + words + " --json " + flags); r.ExitCode == nil || *r.ExitCode != 7 || !strings.Contains(r.Output, `"code": "self_protection"`) {
 				g.t.Errorf("close %s, inside: %+v", args, r)
+			}
+			if !g.lists(o.ID) {
+				g.t.Fatalf("close %s: the session is gone\n%s", args, g.receipts())
 			}
 		}
 		if r := s.run(env + binary + " close --all --force --json " + flags); r.ExitCode == nil || *r.ExitCode != 0 || !strings.Contains(r.Output, `"status": "noop"`) || !strings.Contains(r.Output, "self_protection") {
