@@ -45,6 +45,8 @@ func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
 	switch {
 	case v.census.self:
 		v.code, v.state, v.reason = codeSelf, Unknown, "termpilot, or what started it, runs in this session"
+	case v.census.lost:
+		v.code, v.state, v.reason = codeChanged, Unknown, "its shell is not among the processes of this machine any more, or not yet"
 	case !s.Allowed:
 		v.code, v.reason = codeScope, "this server may not touch this session"
 	default:

@@ -14,6 +14,7 @@ import (
 // census is who runs in a session.
 type census struct {
 	known    bool            // its processes are of this machine and could be read
+	lost     bool            // they are of this machine, but its shell, or this process, was not among all that were read
 	hides    bool            // the system keeps other users' processes from us
 	shell    process.Entry   // what the terminal started
 	reader   process.Entry   // what reads the command line: shell, or the one that login(1) started
@@ -33,10 +34,10 @@ func (c *Closer) take(table *process.Table, s pilot.Seen) census {
 		return census{}
 	}
 	scope, err := table.Scope(s.ShellPID)
-	if err != nil {
-		return census{}
-	}
 	own := table.Ancestors(os.Getpid())
+	if err != nil || len(own) == 0 { // then nothing tells that we do not run in it
+		return census{lost: true}
+	}
 	n := census{known: true, hides: table.Hides, shell: scope[0], reader: scope[0]}
 	n.self = slices.Contains(own, n.shell.PID)
 	switch {

@@ -374,6 +374,26 @@ func TestTermpilotNeverClosesItself(t *testing.T) { // CLOSE-13
 	}
 }
 
+// Where a look at the machine misses a session's shell, nothing tells that
+// termpilot does not run in it.
+func TestASessionWhoseShellIsNotSeenIsLeftAlone(t *testing.T) { // CLOSE-13
+	w := newWorld(t)
+	w.add("s1", "t1", "w1").procs = nil
+	for _, req := range []Request{
+		{Operation: CloseSession, SessionID: "s1"},
+		{Operation: CloseSession, SessionID: "s1", Force: true},
+		{Operation: CloseTab, ID: "t1", Force: true},
+		{Operation: CleanAll, Force: true},
+	} {
+		if res := do(t, w, req); len(res.Closed) > 0 || len(res.Skipped) != 1 || res.Skipped[0].Code != codeChanged {
+			t.Errorf("%s: %+v", req.Operation, res)
+		}
+	}
+	if done := w.effects(); len(done) > 0 {
+		t.Errorf("done: %q", done)
+	}
+}
+
 func TestACloseThatTakesTooLongSaysWhatWasNotTried(t *testing.T) { // CLOSE-32
 	w := newWorld(t)
 	w.add("s1", "t1", "w1")

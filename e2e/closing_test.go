@@ -107,6 +107,7 @@ func newGround(t *testing.T, backend string) *ground {
 		}
 		g.put(name, text, 0o600)
 	}
+	g.put(".local/share/fish/generated_completions/none", "", 0o600) // else a new user's fish reads all manuals at first
 	python := testneeds.Program(t, "python3")
 	out, err := exec.Command(python, "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
