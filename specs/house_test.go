@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"go/ast"
 	"go/parser"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,6 +56,22 @@ func TestNothingCommittedNamesABuildMachine(t *testing.T) {
 			if found := hostName.FindString(line); found != "" {
 				t.Errorf("%s:%d: %q is the host of a registry", path, i+1, found)
 			}
+		}
+	}
+}
+
+// A program that was built in its folder is as easily committed as its sources.
+func TestNoBuiltProgramIsCommitted(t *testing.T) {
+	for _, path := range committed(t) {
+		f, err := os.Open(filepath.Join(root, path))
+		if err != nil {
+			continue // deleted a moment ago
+		}
+		head := make([]byte, 4)
+		_, err = io.ReadFull(f, head)
+		_ = f.Close()
+		if err == nil && slices.Contains([]string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}, string(head)) {
+			t.Errorf("%s is a program that was built", path)
 		}
 	}
 }
