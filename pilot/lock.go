@@ -129,7 +129,7 @@ func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(),
 	}
 	h := &hold{holder: mine}
 	if l.dir != "" {
-		if h.file, other, err = l.open(name, mine); h.file == nil {
+		if h.file, other, err = l.open(name, kind, mine); h.file == nil {
 			return nil, other, err
 		}
 		h.last = h.file.before
@@ -197,13 +197,13 @@ const (
 
 // open locks the file of a name and writes the holder into it. A nil file
 // without an error means that another process holds it. mu is held.
-func (l *locks) open(name string, mine holder) (*lockFile, holder, error) {
+func (l *locks) open(name string, kind lockKind, mine holder) (*lockFile, holder, error) {
 	if !l.swept {
 		l.swept = true
 		sweep(l.dir, time.Now().Add(-lockAge))
 	}
 	if file := l.files[name]; file != nil {
-		locked, err := file.lock(mine)
+		locked, err := file.lock(kind, mine)
 		if locked {
 			return file, holder{}, nil
 		}
@@ -219,7 +219,7 @@ func (l *locks) open(name string, mine holder) (*lockFile, holder, error) {
 		if err != nil {
 			return nil, holder{}, err
 		}
-		locked, err := file.lock(mine)
+		locked, err := file.lock(kind, mine)
 		if locked {
 			return file, holder{}, nil
 		}

@@ -48,14 +48,17 @@ func openLock(path string) (*lockFile, error) {
 	return &lockFile{fd: fd, path: path}, nil
 }
 
-// lock takes the lock if it is free and writes the holder into the file.
-// errRemoved when the file was removed.
-func (f *lockFile) lock(mine holder) (bool, error) {
+// lock takes the lock if it is free and writes the holder into the file, after
+// what that tells of the last sending where kind is lockType: nothing is sent
+// under another. errRemoved when the file was removed.
+func (f *lockFile) lock(kind lockKind, mine holder) (bool, error) {
 	if locked, err := f.try(); !locked {
 		return false, err
 	}
-	f.before = sending{}
-	_ = json.Unmarshal(f.line(), &f.before) // where it tells nothing, nothing is known
+	if kind == lockType {
+		f.before = sending{}
+		_ = json.Unmarshal(f.line(), &f.before) // where it tells nothing, nothing is known
+	}
 	// The text only names the holder to others: a failed write loses that, not the lock.
 	_, _ = unix.Pwrite(f.fd, append(mine.json(), '\n'), 0)
 	return true, nil
