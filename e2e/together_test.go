@@ -22,13 +22,13 @@ func TestRunsOfTwoServersAreNotMixedUp(t *testing.T) { // TERM-39
 
 // ofTwoServers has two servers use a session, of each backend, with each shell.
 func ofTwoServers(t *testing.T, test func(t *testing.T, one, other *session)) {
-	for backend, make := range map[string]func(*testing.T) home{
+	for backend, newIn := range map[string]func(*testing.T) home{
 		"host": func(t *testing.T) home { return newHome(t) },
 		"tmux": tmuxHome,
 	} {
 		t.Run(backend, func(t *testing.T) {
 			everyShell(t, func(t *testing.T, shell string) {
-				h := make(t)
+				h := newIn(t)
 				a, b := serve(t, h, "--backend", backend), serve(t, h, "--backend", backend)
 				one := a.open(h, shell, nil)
 				test(t, one, b.at(h, shell, one.ID))
