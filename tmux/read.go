@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"termpilot/fault"
@@ -269,16 +268,7 @@ func part(whole []vt.Cell, from, to int) string {
 	for to > from && whole[to-1].Text == "" && whole[to-1].Width != 0 {
 		to--
 	}
-	var b strings.Builder
-	for _, c := range whole[from:to] {
-		switch {
-		case c.Text != "":
-			b.WriteString(c.Text)
-		case c.Width != 0:
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
+	return vt.CellText(whole[from:to])
 }
 
 // Prompt returns a prompt of a session, the last one for "".

@@ -6,6 +6,7 @@ import (
 
 	"termpilot/shellint"
 	"termpilot/terminal"
+	"termpilot/vt"
 )
 
 // cutFiller notes how much before the place of an end mark is zsh's, not the
@@ -71,7 +72,7 @@ func (s *Places) filler(eol string) int {
 	}
 	printed := eol + strings.Repeat(" ", columns)
 	for k := n; k >= least; k-- {
-		if strings.HasPrefix(printed, textOf(above[k:])) {
+		if strings.HasPrefix(printed, vt.CellText(above[k:])) {
 			return columns - k
 		}
 	}
@@ -104,7 +105,7 @@ func (s *Places) hookedFiller(eol string) int {
 		covered := len(cells) == columns
 		if covered && !rows[i].Wrapped && blank(cells[columns-1:]) { // the filler began in this row
 			for k := columns - 1; k > 0; k-- {
-				if strings.HasPrefix(printed, textOf(cells[k:])) {
+				if strings.HasPrefix(printed, vt.CellText(cells[k:])) {
 					return cut - k // and what came after it was erased
 				}
 			}
@@ -113,7 +114,7 @@ func (s *Places) hookedFiller(eol string) int {
 		if i > 0 && rows[i-1].Wrapped && len(rows[i-1].Cells) == columns {
 			above := rows[i-1].Cells
 			for k := min(len(cells), columns-1); k > 0; k-- {
-				if tail := textOf(above[k:]); strings.HasPrefix(printed, tail) && (!covered || strings.HasPrefix(tail, eol+" ")) {
+				if tail := vt.CellText(above[k:]); strings.HasPrefix(printed, tail) && (!covered || strings.HasPrefix(tail, eol+" ")) {
 					return cut + columns - k
 				}
 			}

@@ -3,6 +3,7 @@ package track
 import (
 	"termpilot/shellint"
 	"termpilot/terminal"
+	"termpilot/vt"
 )
 
 // line is how the row of the cursor looked.
@@ -14,7 +15,7 @@ type line struct {
 func (s *Places) line() line {
 	l := line{at: s.cursor()}
 	for _, r := range s.term.Rows(l.at.Row, 1) {
-		l.text = textOf(r.Cells)
+		l.text = vt.CellText(r.Cells)
 	}
 	return l
 }

@@ -29,7 +29,7 @@ func (s *Places) Line(p shellint.Prompt) string {
 		if cells = without(cells, row, spans); i == 0 {
 			cells = cells[min(from.Column, len(cells)):]
 		}
-		b.WriteString(textOf(cells))
+		b.WriteString(vt.CellText(cells))
 		if !r.Wrapped && row != to.Row {
 			b.WriteByte('\n')
 		}
@@ -46,7 +46,7 @@ func (s *Places) rightOfCursor() string {
 		if i == 0 {
 			cells = cells[min(at.Column, len(cells)):]
 		}
-		b.WriteString(textOf(cells))
+		b.WriteString(vt.CellText(cells))
 		if !r.Wrapped {
 			break
 		}
@@ -68,20 +68,6 @@ func (s *Places) textEnd(at terminal.Point) terminal.Point {
 		n--
 	}
 	return terminal.Point{Row: at.Row - 1, Column: n}
-}
-
-// textOf is the text of cells; one that was never written is a blank.
-func textOf(cells []vt.Cell) string {
-	var b strings.Builder
-	for _, c := range cells {
-		switch {
-		case c.Text != "":
-			b.WriteString(c.Text)
-		case c.Width != 0:
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
 }
 
 func blank(cells []vt.Cell) bool {

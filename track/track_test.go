@@ -50,7 +50,7 @@ func (s *screen) output(p terminal.Prompt) string {
 		if i == 0 {
 			cells = cells[min(p.Output.Start.Column, len(cells)):]
 		}
-		b.WriteString(textOf(cells))
+		b.WriteString(vt.CellText(cells))
 		if !r.Wrapped && i < len(rows)-1 {
 			b.WriteByte('\n')
 		}

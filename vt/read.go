@@ -2,6 +2,7 @@ package vt
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -96,6 +97,21 @@ func (t *Terminal) Rows(first int64, n int) []Row {
 		func(b *block, i int, s rowSpan) { out = append(out, t.packedRow(b, i, s)) },
 		func(r *row) { out = append(out, t.screenRow(r)) })
 	return out
+}
+
+// CellText is the text of cells: one that was never written is a blank, and the
+// second of a wide character is nothing.
+func CellText(cells []Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch {
+		case c.Text != "":
+			b.WriteString(c.Text)
+		case c.Width != 0:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
 }
 
 // Text is Rows without styles, and faster.
