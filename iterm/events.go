@@ -96,6 +96,9 @@ func (s *state) promptChanged(n *api.PromptNotification) {
 		p.State = terminal.Editing
 		s.push(r.id, terminal.Event{Kind: terminal.PromptShown, Prompt: r.complete(p)})
 	case *api.PromptNotification_CommandStart:
+		if id == "" || id == r.prompt.ID {
+			r.prompt = livePrompt{} // the variable tells of the moment before, until it changes
+		}
 		if id == "" && e.CommandStart.GetCommand() == "" { // left without a command
 			s.push(r.id, terminal.Event{Kind: terminal.Aborted, Prompt: r.complete(terminal.Prompt{})})
 			return

@@ -87,6 +87,22 @@ func TestTheHostLooksAndTypesInOneRequest(t *testing.T) { // ITERM-95, ITERM-96
 	}
 }
 
+func TestAPromptThatWasLeftIsNotFollowed(t *testing.T) { // TERM-71
+	for _, left := range []*api.Notification{commandStarted(guid(1), "p1", "sleep 60"), commandStarted(guid(1), "", "")} {
+		w := newWorld(1)
+		s := newFakeServer(t, w)
+		ourHost(s, w, nil)
+		c := s.client(Options{})
+		sessions(t, c)
+		s.notifyAll(left) // the variable is told behind it
+		if err := c.Send(t.Context(), sid(1), []byte("x")); err != nil { // its answer is behind the notification
+			t.Fatal(err)
+		}
+		_, err := c.Follow(t.Context(), sid(1))
+		wantCode(t, err, fault.Unsupported)
+	}
+}
+
 func TestAHostThatCannotLookAndTypeSaysSo(t *testing.T) { // ITERM-96
 	failed := func(status api.InvokeFunctionResponse_Status) *api.InvokeFunctionResponse {
 		return &api.InvokeFunctionResponse{Disposition: &api.InvokeFunctionResponse_Error_{
