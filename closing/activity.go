@@ -42,11 +42,9 @@ func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
 	}
 	c.findChats(&v, table)
 	v.state, v.reason = v.activity()
-	switch {
-	case v.census.self:
-		v.code, v.state, v.reason = codeSelf, Unknown, "termpilot, or what started it, runs in this session"
-	case v.census.lost:
-		v.code, v.state, v.reason = codeChanged, Unknown, "its shell is not among the processes of this machine any more, or not yet"
+	switch code, reason := v.census.forbids(); {
+	case code != "":
+		v.code, v.state, v.reason = code, Unknown, reason
 	case !s.Allowed:
 		v.code, v.reason = codeScope, "this server may not touch this session"
 	default:

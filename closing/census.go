@@ -200,13 +200,36 @@ func programName(name string) string {
 	return pilotLine(strings.TrimPrefix(filepath.Base(name), "-"), 64)
 }
 
-// grew reports whether anything runs that was not counted before. Such as have
-// ended by themselves do not count.
-func (n census) grew(before census) bool {
-	if n.known != before.known || n.known && (n.shell.PID != before.shell.PID || !n.shell.Start.Equal(before.shell.Start)) {
-		return true
+// forbids says why a session is left alone whatever force says: because termpilot
+// runs in it, or because nothing tells that it does not. The code is "" when
+// neither is so.
+func (n census) forbids() (code, reason string) {
+	switch {
+	case n.self:
+		return codeSelf, "termpilot, or what started it, runs in this session"
+	case n.lost:
+		return codeChanged, "its shell is not among the processes of this machine any more, or not yet"
 	}
-	return slices.ContainsFunc(n.work, func(e process.Entry) bool {
-		return !slices.ContainsFunc(before.work, func(old process.Entry) bool { return old.PID == e.PID && old.Start.Equal(e.Start) })
-	})
+	return "", ""
 }
+
+// news says what runs that was not counted before, or "". Such as have ended by
+// themselves do not count.
+func (n census) news(before census) string {
+	switch {
+	case n.known != before.known:
+		return "its processes can be seen by now, or cannot any more"
+	case n.known && !same(n.shell, before.shell):
+		return "another program was started in place of its shell"
+	}
+	started := slices.DeleteFunc(slices.Clone(n.work), func(e process.Entry) bool {
+		return slices.ContainsFunc(before.work, func(old process.Entry) bool { return same(e, old) })
+	})
+	if len(started) == 0 {
+		return ""
+	}
+	return describe(started) + " was started meanwhile"
+}
+
+// same reports whether two entries are of one process.
+func same(a, b process.Entry) bool { return a.PID == b.PID && a.Start.Equal(b.Start) }

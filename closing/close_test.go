@@ -394,6 +394,44 @@ func TestASessionWhoseShellIsNotSeenIsLeftAlone(t *testing.T) { // CLOSE-13
 	}
 }
 
+// What is seen once the programs were ended counts as it does before.
+func TestTheLastLookIsNoLessStrictThanTheOthers(t *testing.T) { // CLOSE-13, CLOSE-23
+	for _, c := range []struct {
+		name   string
+		change func(w *world, s *session)
+		force  bool
+		code   string
+	}{
+		{"its shell is not seen", func(w *world, s *session) { w.unseen = map[int]bool{s.shell: true} }, true, codeChanged},
+		{"termpilot itself is not seen", func(w *world, _ *session) { w.unseen = map[int]bool{os.Getpid(): true} }, true, codeChanged},
+		{"another shell", func(_ *world, s *session) { s.procs[0].Start = born.Add(1) }, true, codeChanged},
+		{"another shell by its number", func(_ *world, s *session) { s.shell += 50; s.procs[0].PID += 50 }, true, codeChanged},
+		{"moved", func(_ *world, s *session) { s.tab = "t9" }, true, codeChanged},
+		{"text at its prompt", func(_ *world, s *session) { s.state = pilot.TypedText }, false, codeWaiting},
+		{"text at its prompt, forced", func(_ *world, s *session) { s.state = pilot.TypedText }, true, ""},
+		{"nothing", func(*world, *session) {}, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				s := w.add("s1", "t1", "w1")
+				e := w.start(s, "codex", true)
+				w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock"}
+				w.before = func(effect string) {
+					if strings.HasPrefix(effect, "signal") {
+						c.change(w, s)
+					}
+				}
+				res := do(t, w, Request{Operation: CloseSession, SessionID: "s1", Force: c.force})
+				want := map[bool]Status{true: Closed, false: Partial}[c.code == ""]
+				if res.Status != want || res.Code != c.code || slices.Contains(w.effects(), "close s1") != (c.code == "") {
+					t.Errorf("got %+v, done: %q", res, w.effects())
+				}
+			})
+		})
+	}
+}
+
 func TestACloseThatTakesTooLongSaysWhatWasNotTried(t *testing.T) { // CLOSE-32
 	w := newWorld(t)
 	w.add("s1", "t1", "w1")

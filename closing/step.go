@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/pilot"
 	"termpilot/terminal"
 )
 
@@ -74,9 +75,10 @@ func (r *running) prepare(ctx context.Context, i int) bool {
 
 // lastLook is the look just before the close. Where nothing was ended it is the
 // second look in full; else the session's programs are no longer what they were,
-// and what counts is that it is where it was and that nothing new runs in it.
+// and what counts is that it is where it was, that nothing new runs in it, and,
+// without force, that nobody has typed at its prompt.
 func (r *running) lastLook(ctx context.Context, i int) bool {
-	item, v := r.item(i), &r.verdicts[i]
+	item, before := r.item(i), &r.verdicts[i]
 	if item.Exit == notNeeded {
 		if !r.lookAgain(ctx, i) {
 			item.Exit, item.Interruption = notAttempted, notAttempted
@@ -84,35 +86,29 @@ func (r *running) lastLook(ctx context.Context, i int) bool {
 		}
 		return true
 	}
-	s, err := r.c.pilot.SeeOne(ctx, string(r.req.Operation), v.seen.ID)
-	switch fault.CodeOf(err) {
-	case "":
-	case fault.SessionEnded, fault.SessionNotFound: // with its last program
-		v.over = true
-		return true
-	default:
-		item.fail(codeBackend, err.Error())
-		return false
-	}
-	if s.Window != v.seen.Window || s.Tab != v.seen.Tab {
-		item.fail(codeChanged, "it was moved meanwhile")
-		return false
-	}
 	for end := time.Now().Add(promptPatience); ; time.Sleep(glance) { // a shell that is back runs programs for its prompt
-		table, err := r.c.machine.Snapshot()
-		if err != nil {
-			item.fail(codeChanged, "its processes cannot be read any more")
-			return false
+		now, over, ok := r.look(ctx, i)
+		if over { // with its last program
+			before.over = true
 		}
-		now := r.c.take(table, s)
-		switch grown := v.census.known && now.known && now.grew(v.census); {
-		case now.self:
-			item.fail(codeSelf, "termpilot, or what started it, runs in this session by now")
-			return false
-		case !grown:
+		if over || !ok {
+			return over
+		}
+		if pid := now.seen.ShellPID; !now.census.known && (pid == 0 || pid == before.census.shell.PID) && r.ended(i) {
+			return true // with its last program, too, and the terminal keeps it or has yet to notice
+		}
+		code, reason := now.census.forbids()
+		if news := now.census.news(before.census); code == "" && news != "" {
+			code, reason = codeChanged, news
+		}
+		if state := now.seen.Readiness.State; code == "" && !r.req.Force && (state == pilot.TypedText || state == pilot.Continuation) {
+			code, reason = codeWaiting, now.seen.Readiness.Reason
+		}
+		switch {
+		case code == "":
 			return true
-		case !time.Now().Before(end) || ctx.Err() != nil:
-			item.fail(codeChanged, describe(now.work)+" was started meanwhile")
+		case code == codeSelf, !time.Now().Before(end), ctx.Err() != nil:
+			item.fail(code, reason)
 			return false
 		}
 	}
@@ -122,29 +118,18 @@ func (r *running) lastLook(ctx context.Context, i int) bool {
 // are no others and no more, and it is no busier. What is found then counts.
 func (r *running) lookAgain(ctx context.Context, i int) bool {
 	item, before := r.item(i), r.verdicts[i]
-	s, err := r.c.pilot.SeeOne(ctx, string(r.req.Operation), before.seen.ID)
-	switch fault.CodeOf(err) {
-	case "":
-	case fault.SessionEnded, fault.SessionNotFound:
-		item.fail(codeChanged, "it ended meanwhile, by itself or by another's hand")
-		return false
-	default:
-		item.fail(codeBackend, err.Error())
+	now, over, ok := r.look(ctx, i)
+	if !ok {
+		if over {
+			item.fail(codeChanged, "it ended meanwhile, by itself or by another's hand")
+		}
 		return false
 	}
-	table, err := r.c.machine.Snapshot()
-	if err != nil {
-		item.fail(codeChanged, "its processes cannot be read any more")
-		return false
-	}
-	now := r.c.judge(table, s)
-	switch {
-	case s.Window != before.seen.Window || s.Tab != before.seen.Tab:
-		item.fail(codeChanged, "it was moved meanwhile")
+	switch news := now.census.news(before.census); {
 	case now.code != "":
 		item.fail(now.code, now.reason)
-	case now.census.grew(before.census):
-		item.fail(codeChanged, "other programs run in it by now: "+now.reason)
+	case news != "":
+		item.fail(codeChanged, news)
 	case !sameChats(now.chats, before.chats):
 		item.fail(codeChanged, "an agent in it holds another chat by now")
 	case !r.req.Force && now.state != Idle:
@@ -157,6 +142,34 @@ func (r *running) lookAgain(ctx context.Context, i int) bool {
 		return true
 	}
 	return false
+}
+
+// look judges a session anew that was looked at before. It is not ok when the
+// session is over, or when it was moved or cannot be seen, and then says so.
+func (r *running) look(ctx context.Context, i int) (now verdict, over, ok bool) {
+	item, before := r.item(i), r.verdicts[i]
+	s, err := r.c.pilot.SeeOne(ctx, string(r.req.Operation), before.seen.ID)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+	case code == fault.SessionEnded, code == fault.SessionNotFound:
+		return verdict{}, true, false
+	case ctx.Err() != nil:
+		item.fail(codeTime, "the time was over before it was looked at again")
+		return verdict{}, false, false
+	default:
+		item.fail(codeBackend, err.Error())
+		return verdict{}, false, false
+	}
+	if s.Window != before.seen.Window || s.Tab != before.seen.Tab {
+		item.fail(codeChanged, "it was moved meanwhile")
+		return verdict{}, false, false
+	}
+	table, err := r.c.machine.Snapshot()
+	if err != nil {
+		item.fail(codeChanged, "its processes cannot be read any more")
+		return verdict{}, false, false
+	}
+	return r.c.judge(table, s), false, true
 }
 
 // sameChats reports whether no chat is there that was not there before.

@@ -37,6 +37,8 @@ type world struct {
 	silent   bool            // the backend does not answer
 	down     bool            // the backend seems not to run
 	hides    bool            // the machine shows our own processes alone
+	unseen   map[int]bool    // processes that a look at all of them misses
+	unread   error           // why no process can be looked up
 	gaps     bool            // another backend could not be asked
 	strays   []process.Entry // processes of sessions that are gone
 	opened   []pilot.OpenRequest
@@ -246,12 +248,15 @@ func (w *world) Snapshot() (*process.Table, error) {
 		entries = append(entries, s.procs...)
 	}
 	entries = append(entries, w.strays...)
-	table := process.TableOf(entries...)
+	table := process.TableOf(slices.DeleteFunc(entries, func(e process.Entry) bool { return w.unseen[e.PID] })...)
 	table.Hides = w.hides
 	return table, nil
 }
 
 func (w *world) Lookup(pid int) (process.Process, error) {
+	if w.unread != nil {
+		return process.Process{}, w.unread
+	}
 	for _, s := range w.sessions {
 		for _, e := range s.procs {
 			if e.PID == pid {
@@ -295,7 +300,9 @@ func (w *world) Signal(pid int, started time.Time, signal os.Signal) error {
 				for k := range s.procs {
 					s.procs[k].Foreground = s.shell
 				}
-				s.state = pilot.Ready
+				if s.state == pilot.BusyState || s.state == pilot.WaitingInput || s.state == pilot.Password {
+					s.state = pilot.Ready
+				}
 			}
 			return nil
 		}
