@@ -77,7 +77,7 @@ func (h *hands) prove(ctx context.Context) (err error) {
 		return no(fault.Unverified, "the terminal is not of this machine, so that it is not known what reads there", "use send_text if typing is right all the same")
 	}
 	p, err := h.a.machine.Lookup(r.PID)
-	if errors.Is(err, process.ErrGone) || err == nil && (!p.Start.Equal(time.Unix(0, r.Start)) || p.State == process.Zombie) {
+	if !process.Runs(p, err, time.Unix(0, r.Start)) {
 		return no(fault.AgentEnded, "the agent has ended: another program reads in its session", "launch another one; agent_turn action=status says how to resume its chat")
 	}
 	if err != nil {

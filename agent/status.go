@@ -129,10 +129,7 @@ func (a *Agents) rewound(ctx context.Context, s *story) bool {
 // alive reports whether the agent's process still runs.
 func (a *Agents) alive(s *story) bool {
 	p, err := a.machine.Lookup(s.pid)
-	if err != nil {
-		return !errors.Is(err, process.ErrGone)
-	}
-	return p.Start.Equal(s.start) && p.State != process.Zombie
+	return process.Runs(p, err, s.start)
 }
 
 // receipt words a turn; nil is none.

@@ -91,15 +91,15 @@ func (r *running) nameSurvivors(ctx context.Context, gone []int) {
 			if e.State == process.Zombie {
 				return false
 			}
-			return n.shell.SID != 0 && e.SID == n.shell.SID || slices.ContainsFunc(counted, func(p process.Entry) bool { return p.PID == e.PID && p.Start.Equal(e.Start) })
+			return n.shell.SID != 0 && e.SID == n.shell.SID || slices.ContainsFunc(counted, func(p process.Entry) bool { return same(p, e) })
 		}))
 	}
 }
 
-// alive returns those of the processes that have not ended.
+// alive returns those of the processes of which it is not known that they have ended.
 func (r *running) alive(list []process.Entry) []process.Entry {
 	return slices.DeleteFunc(slices.Clone(list), func(e process.Entry) bool {
 		p, err := r.c.machine.Lookup(e.PID)
-		return err != nil || !p.Start.Equal(e.Start) || p.State == process.Zombie
+		return !process.Runs(p, err, e.Start)
 	})
 }

@@ -35,21 +35,24 @@ func TestATerminalThatDidNotAnswerIsNotCalledEmpty(t *testing.T) { // CLOSE-34
 
 func TestATerminalThatIsGoneProvesNothingByItself(t *testing.T) { // CLOSE-27, CLOSE-28
 	synctest.Test(t, func(t *testing.T) {
-		for _, ended := range []bool{true, false} {
+		for _, c := range []struct {
+			name string
+			down func(w *world, s *session)
+			want Status
+			code string
+		}{
+			{"its shell has ended", func(*world, *session) {}, Closed, ""},
+			{"its shell lives", func(w *world, s *session) { w.strays = slices.Clone(s.procs) }, UnknownStatus, codeUnverified},
+			{"its shell cannot be looked up", func(w *world, _ *session) { w.unread = syscall.EMFILE }, UnknownStatus, codeUnverified},
+		} {
 			w := newWorld(t)
 			s := w.add("s1", "t1", "w1")
 			w.before = func(string) {
 				w.down = true
-				if !ended {
-					w.strays = slices.Clone(s.procs)
-				}
+				c.down(w, s)
 			}
-			want, code := Closed, ""
-			if !ended {
-				want, code = UnknownStatus, codeUnverified
-			}
-			if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"}); res.Status != want || res.Code != code {
-				t.Errorf("its shell has ended %v: got %+v", ended, res)
+			if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"}); res.Status != c.want || res.Code != c.code {
+				t.Errorf("%s: got %+v", c.name, res)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package closing
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"termpilot/fault"
@@ -102,7 +103,7 @@ func (c *Closer) again(ctx context.Context, s Item, status string) []pilot.OpenR
 func (c *Closer) holds(chat Chat) bool {
 	p, err := c.machine.Lookup(chat.PID)
 	if err != nil || p.State == process.Zombie {
-		return false
+		return err != nil && !errors.Is(err, process.ErrGone)
 	}
 	a, ok := recognise(p)
 	return ok && a.cli == chat.CLI

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +62,10 @@ func TestOnlyWhatWasEndedIsOpenedAgain(t *testing.T) { // RECOVER-5, RECOVER-3
 		{"cut off after its agent had ended", executing, func(*world) Item { return chatItem("s1", pending, unknown, 7) }, []string{"claude --resume " + chatID}},
 		{"cut off before the close", executing, func(*world) Item { return Item{SessionID: "s1", Closure: pending, Exit: notNeeded} }, nil},
 		{"cut off, and it is gone", executing, func(*world) Item { return Item{SessionID: "s9", Closure: pending, Exit: notNeeded} }, []string{""}},
+		{"cut off, and whether the agent runs cannot be seen", executing, func(w *world) Item {
+			w.unread = syscall.EMFILE
+			return chatItem("s1", pending, unknown, 7)
+		}, nil},
 		{"not begun", executing, func(*world) Item { return Item{SessionID: "s9", Closure: pending, Exit: notAttempted} }, nil},
 	} {
 		w := newWorld(t)

@@ -10,6 +10,11 @@ import (
 // One that may not be looked at counts as running; a zombie does not.
 func Alive(pid int, start time.Time) bool {
 	p, err := Lookup(pid)
+	return Runs(p, err, start)
+}
+
+// Runs is Alive by what [Lookup] answered.
+func Runs(p Process, err error, start time.Time) bool {
 	if err != nil {
 		return !errors.Is(err, ErrGone)
 	}

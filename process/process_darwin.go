@@ -31,8 +31,12 @@ func Lookup(pid int) (Process, error) {
 		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
 	}
 	p := describe(k)
-	if again, err := kinfo(pid); err != nil || again.Proc.P_starttime != k.Proc.P_starttime {
-		return Process{}, fmt.Errorf("look up process %d: %w", pid, ErrGone) // what was read may be of two processes
+	again, err := kinfo(pid)
+	if err == nil && again.Proc.P_starttime != k.Proc.P_starttime {
+		err = ErrGone // what was read may be of two processes
+	}
+	if err != nil {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
 	}
 	return p, nil
 }

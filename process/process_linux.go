@@ -31,8 +31,8 @@ func Lookup(pid int) (Process, error) {
 		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
 	}
 	p := s.process(boot)
-	if again, err := readStat(pid); err != nil || again.start != s.start {
-		return Process{}, fmt.Errorf("look up process %d: %w", pid, ErrGone) // what was read may be of two processes
+	if err := s.lasts(); err != nil {
+		return Process{}, fmt.Errorf("look up process %d: %w", pid, err)
 	}
 	return p, nil
 }
@@ -94,8 +94,8 @@ func (s stat) fullName() (string, error) {
 	if err != nil {
 		line = nil // what the system said is still true
 	}
-	if again, err := readStat(s.pid); err != nil || again.start != s.start {
-		return "", fmt.Errorf("name of process %d: %w", s.pid, ErrGone) // what was read may be of two processes
+	if err := s.lasts(); err != nil {
+		return "", fmt.Errorf("name of process %d: %w", s.pid, err)
 	}
 	return programName(s.name, args(line)), nil
 }
@@ -155,6 +155,16 @@ func readStat(pid int) (stat, error) {
 		return stat{}, err
 	}
 	return parseStat(line)
+}
+
+// lasts returns nil when the process is there still: then what was read of its
+// number meanwhile is its own. ErrGone when it has ended.
+func (s stat) lasts() error {
+	again, err := readStat(s.pid)
+	if err == nil && again.start != s.start {
+		err = ErrGone
+	}
+	return err
 }
 
 func boot() (int64, error) {

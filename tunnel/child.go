@@ -173,7 +173,7 @@ func endOrphan(ctx context.Context, f files) (pid int, err error) {
 		return 0, nil
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if p, err := process.Lookup(pid); err != nil || !p.Start.Equal(started) || p.State == process.Zombie {
+		if !process.Alive(pid, started) {
 			break
 		}
 		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -216,7 +216,7 @@ func isClient(argv []string, f files) bool {
 // gone waits until a process has ended.
 func gone(ctx context.Context, pid int, started time.Time, patience time.Duration) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) { // an end of another's child comes without an event
-		if p, err := process.Lookup(pid); err != nil || !p.Start.Equal(started) || p.State == process.Zombie {
+		if !process.Alive(pid, started) {
 			return true
 		}
 	}
