@@ -94,7 +94,7 @@ func TestAPromptThatWasLeftIsNotFollowed(t *testing.T) { // TERM-71
 		ourHost(s, w, nil)
 		c := s.client(Options{})
 		sessions(t, c)
-		s.notifyAll(left) // the variable is told behind it
+		s.notifyAll(left)                                                // the variable is told behind it
 		if err := c.Send(t.Context(), sid(1), []byte("x")); err != nil { // its answer is behind the notification
 			t.Fatal(err)
 		}
