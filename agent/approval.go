@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -140,32 +142,54 @@ func (a *Agents) Answer(ctx context.Context, sessionID, digest string, yes bool)
 	if yes {
 		class, word = "once", "yes"
 	}
-	for _, c := range now.dialog.choices {
-		if c.class != class {
-			continue
-		}
-		if err := record(ctx, a.folder(h.launch.ID), true, event{Kind: answered, Digest: digest, Choice: word}); err != nil {
-			return Approval{}, err
-		}
-		if err := h.press(ctx, c.key); err != nil {
-			return Approval{}, err
-		}
-		break
-	}
-	then, came, err := h.await(ctx, answerPatience, 0, func(l look) bool { return l.dialog == nil || l.dialog.digest() != now.dialog.digest() })
-	if err == nil && came && then.dialog != nil && then.dialog.words {
-		if err := h.press(ctx, enter); err != nil {
-			return Approval{}, err
-		}
-		_, came, err = h.await(ctx, answerPatience, 0, func(l look) bool { return l.dialog == nil || !l.dialog.words })
-	}
-	if err != nil {
+	asked := now.dialog
+	row := asked.choices[slices.IndexFunc(asked.choices, func(c choice) bool { return c.class == class })] // a permission has one of each
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*answerPatience)                       // what is half answered is finished
+	defer cancel()
+	if err := record(ctx, a.folder(h.launch.ID), true, event{Kind: answered, Digest: digest, Choice: word}); err != nil {
 		return Approval{}, err
 	}
-	if !came {
+	same := func(l look) bool { return l.dialog != nil && l.dialog.digest() == asked.digest() }
+	if err := h.aim(ctx, same); err != nil {
+		a.note(ctx, s, event{Kind: waits, Chat: s.chat, Source: fromScreen}) // no, it was not
+		if errors.Is(err, errChanged) {
+			return no(fault.Stale, "the question changed before the key was pressed", "inspect again, and answer that")
+		}
+		return Approval{}, err
+	}
+	if err := h.send(ctx, row.key); err != nil {
+		return Approval{}, h.unseen("that the key was pressed is not known", err)
+	}
+	went, err := h.goes(ctx, same)
+	if err != nil {
+		return Approval{}, h.unseen("the key was pressed, and what became of the question was not seen", err)
+	}
+	if !went {
 		return no(fault.Deadline, "the key was pressed, and the question still stands", "read the screen before anything else")
 	}
-	r := approvalOf(s, now.dialog)
+	r := approvalOf(s, asked)
 	r.Asks, r.Answered = false, word
 	return r, nil
+}
+
+// goes reports whether a question that was answered goes away, and says nothing
+// where the agent then asks what to say with the answer.
+func (h *hands) goes(ctx context.Context, same func(look) bool) (bool, error) {
+	then, went, err := h.await(ctx, answerPatience, 0, func(l look) bool { return !same(l) })
+	words := func(l look) bool { return l.dialog != nil && l.dialog.words }
+	if err != nil || !went || !words(then) {
+		return went, err
+	}
+	if err := h.press(ctx, enter, words); err != nil {
+		return false, err
+	}
+	_, went, err = h.await(ctx, answerPatience, 0, func(l look) bool { return !words(l) })
+	return went, err
+}
+
+// unseen says what is not known of a key.
+func (h *hands) unseen(detail string, err error) error {
+	return &fault.Error{
+		Op: h.op, Session: h.launch.Session, Code: fault.CodeOf(err), Detail: detail, Hint: "read the screen before anything else", Err: err,
+	}
 }

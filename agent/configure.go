@@ -66,13 +66,14 @@ func (a *Agents) Configure(ctx context.Context, sessionID, model, effort string)
 	return Configured{SessionID: sessionID, Model: model, Effort: effort, Shows: shows}, nil
 }
 
-// backOut leaves whatever menu is open, and says so where it cannot.
+// backOut leaves whatever menu is open, and says so where it cannot. A turn that is
+// at work by now is not interrupted.
 func (h *hands) backOut(ctx context.Context, cause error) error {
 	for range 3 {
 		if _, came, err := h.await(ctx, time.Second, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || came {
 			return cause
 		}
-		if h.press(ctx, escape) != nil {
+		if h.press(ctx, escape, func(l look) bool { return l.state == stateDialog || l.state == stateReady }) != nil {
 			return cause
 		}
 	}
@@ -82,13 +83,14 @@ func (h *hands) backOut(ctx context.Context, cause error) error {
 // menu opens a vendor's menu by its command, in two steps: the list of commands
 // has to come down to this one before Enter.
 func (h *hands) menu(ctx context.Context, command string, is func(*dialog) bool) (*dialog, error) {
-	if err := h.press(ctx, command); err != nil {
+	if err := h.press(ctx, command, free); err != nil {
 		return nil, err
 	}
-	if _, came, err := h.await(ctx, drawPatience, 2*still, func(l look) bool { return strings.HasPrefix(l.composer, command) }); err != nil || !came {
+	typed := func(l look) bool { return strings.HasPrefix(l.composer, command) }
+	if _, came, err := h.await(ctx, drawPatience, 2*still, typed); err != nil || !came {
 		return nil, h.unexpected("the command did not come to stand in the composer", err)
 	}
-	if err := h.press(ctx, enter); err != nil {
+	if err := h.press(ctx, enter, typed); err != nil {
 		return nil, err
 	}
 	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && is(l.dialog) })
@@ -161,7 +163,7 @@ func configureClaude(ctx context.Context, h *hands, model, _ string) (string, er
 	if err := h.mark(ctx, want); err != nil {
 		return "", err
 	}
-	if err := h.press(ctx, "s"); err != nil {
+	if err := h.press(ctx, "s", want.marked); err != nil {
 		return "", err
 	}
 	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool {
@@ -171,7 +173,8 @@ func configureClaude(ctx context.Context, h *hands, model, _ string) (string, er
 		return "", h.unexpected("its menu did not take the choice", err)
 	}
 	if l.dialog != nil { // asked once there is a conversation; its first row is yes, for what was chosen
-		if err := h.press(ctx, l.dialog.choices[0].key); err != nil {
+		switches := func(l look) bool { return l.dialog != nil && l.dialog.has("Switch model?") }
+		if err := h.press(ctx, l.dialog.choices[0].key, switches); err != nil {
 			return "", err
 		}
 		if _, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || !came {
@@ -184,9 +187,6 @@ func configureClaude(ctx context.Context, h *hands, model, _ string) (string, er
 // mark moves the mark of a menu to a row, and sees it stand there: a program may
 // draw it before it acts on it, and its list may change meanwhile.
 func (h *hands) mark(ctx context.Context, row choice) error {
-	there := func(l look) bool {
-		return l.dialog != nil && l.dialog.marked > 0 && l.dialog.marked <= len(l.dialog.choices) && l.dialog.choices[l.dialog.marked-1].label == row.label
-	}
 	for range 40 {
 		l, err := h.look(ctx)
 		if err != nil {
@@ -195,8 +195,8 @@ func (h *hands) mark(ctx context.Context, row choice) error {
 		if l.dialog == nil {
 			return h.unexpected("its menu closed", nil)
 		}
-		if there(l) {
-			if _, came, err := h.await(ctx, time.Second, 2*still, there); err != nil || came {
+		if row.marked(l) {
+			if _, came, err := h.await(ctx, time.Second, 2*still, row.marked); err != nil || came {
 				return err
 			}
 			continue
@@ -209,7 +209,7 @@ func (h *hands) mark(ctx context.Context, row choice) error {
 		if at > to {
 			key = "\x1b[A"
 		}
-		if err := h.press(ctx, key); err != nil {
+		if err := h.press(ctx, key, func(l look) bool { return l.dialog != nil && l.dialog.marked == at }); err != nil {
 			return err
 		}
 		if _, came, err := h.await(ctx, time.Second, 0, func(l look) bool { return l.dialog == nil || l.dialog.marked != at }); err != nil || !came {
@@ -217,6 +217,11 @@ func (h *hands) mark(ctx context.Context, row choice) error {
 		}
 	}
 	return h.unexpected("the mark of its menu did not come to "+row.label, nil)
+}
+
+// marked reports whether the mark of a menu stands on a row.
+func (c choice) marked(l look) bool {
+	return l.dialog != nil && l.dialog.marked > 0 && l.dialog.marked <= len(l.dialog.choices) && l.dialog.choices[l.dialog.marked-1].label == c.label
 }
 
 // configureCodex chooses in Codex's two menus; in the second the key s means this
@@ -233,23 +238,28 @@ func configureCodex(ctx context.Context, h *hands, model, effort string) (string
 			return "", h.unknownModel(d, "model", model)
 		}
 	}
-	if err := h.press(ctx, want.key); err != nil {
+	if want.key == "" {
+		return "", h.unexpected("no key chooses "+want.label+" in its menu", nil)
+	}
+	offered := func(l look) bool { return l.dialog != nil && slices.Contains(l.dialog.choices, want) }
+	if err := h.press(ctx, want.key, offered); err != nil {
 		return "", err
 	}
 	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && l.dialog.has("Select Reasoning") })
 	if err != nil || !came {
 		return "", h.unexpected("its menu of efforts did not open", err)
 	}
+	row := l.dialog.choices[max(l.dialog.marked-1, 0)]
 	if effort != "" {
-		row, ok := l.dialog.entry(effort)
-		if !ok {
+		var ok bool
+		if row, ok = l.dialog.entry(effort); !ok {
 			return "", h.unknownModel(l.dialog, "effort", effort)
 		}
 		if err := h.mark(ctx, row); err != nil {
 			return "", err
 		}
 	}
-	if err := h.press(ctx, "s"); err != nil {
+	if err := h.press(ctx, "s", row.marked); err != nil {
 		return "", err
 	}
 	if _, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || !came {

@@ -16,6 +16,7 @@ const (
 	begun    kind = "begun"    // a turn is about to be typed; nothing was typed before
 	entered  kind = "entered"  // its text stood in the composer, and Enter is about to be pressed
 	residue  kind = "residue"  // what the screen said after Enter
+	dropped  kind = "dropped"  // nothing of a turn that was begun was typed after all
 	answered kind = "answered" // a dialog was answered
 	// What the vendor told, by hook or record.
 	session     kind = "session"     // a chat began or was taken up

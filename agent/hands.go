@@ -20,6 +20,8 @@ const (
 	// clearPatience is how long a composer may take to become empty and quiet: an
 	// agent that has just ended a turn draws for a while.
 	clearPatience = 1500 * time.Millisecond
+	// redrawPatience is how long an agent may take to draw its screen to the end.
+	redrawPatience = 500 * time.Millisecond
 	// drawPatience is how long an agent may take to show what was typed.
 	drawPatience = 5 * time.Second
 )
@@ -104,11 +106,45 @@ func (h *hands) look(ctx context.Context) (look, error) {
 	return h.vendor.look(s), nil
 }
 
-// press proves once more who reads, and sends.
-func (h *hands) press(ctx context.Context, keys string) error {
-	if err := h.prove(ctx); err != nil {
+// errChanged says that nothing was pressed, since the screen shows something else
+// than what the keys were for.
+var errChanged = errors.New("its screen changed before the key was pressed")
+
+// aim proves once more who reads, and that the screen still shows what keys are
+// for: what is on disk by then took its time. A screen that is being drawn gets the
+// time to be drawn to its end.
+func (h *hands) aim(ctx context.Context, fits func(look) bool) error {
+	for range 3 {
+		if err := h.prove(ctx); err != nil {
+			return err
+		}
+		now, err := h.look(ctx)
+		if err != nil || fits(now) {
+			return err
+		}
+		now, came, err := h.await(ctx, redrawPatience, 0, fits)
+		switch {
+		case err != nil:
+			return err
+		case !came && now.state == stateDialog:
+			return h.dialogInTheWay(now, errChanged)
+		case !came:
+			return &fault.Error{Op: h.op, Session: h.launch.Session, Code: fault.NotReady, Hint: "read the screen", Err: errChanged}
+		}
+	}
+	return &fault.Error{Op: h.op, Session: h.launch.Session, Code: fault.NotReady, Hint: "try again when its screen stands still", Err: errChanged}
+}
+
+// press sends keys to a screen that shows what they are for.
+func (h *hands) press(ctx context.Context, keys string, fits func(look) bool) error {
+	if err := h.aim(ctx, fits); err != nil {
 		return err
 	}
+	return h.send(ctx, keys)
+}
+
+// send sends what was aimed.
+func (h *hands) send(ctx context.Context, keys string) error {
 	return h.seen.On.Send(ctx, h.seen.ID, []byte(keys))
 }
 

@@ -77,3 +77,14 @@ func TestTheMarkedRowAndWhatStandsAboveAreNoPartOfAQuestion(t *testing.T) { // A
 		t.Errorf("%s, with another row marked %s, another question %s", first, second, other)
 	}
 }
+
+func TestNoRowIsChosenByTheFirstOfTwoDigits(t *testing.T) { // APPROVE-2, CONFIGURE-1
+	rows := across + "\n Which?\n ❯ 1. Allow always\n"
+	for i := range 8 {
+		rows += "   " + string(rune('2'+i)) + ". Other\n"
+	}
+	d := claude.look(screenOf(rows + "   10. Yes\n   11. No")).dialog
+	if d == nil || len(d.choices) != 11 || d.choices[8].key != "9" || d.choices[9].key != "" || d.kind != "other" {
+		t.Errorf("%+v", d)
+	}
+}

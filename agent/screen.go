@@ -49,7 +49,11 @@ func numbered(rows []string) *dialog {
 				marked++
 				d.marked = n
 			}
-			d.choices = append(d.choices, choice{number: n, label: strings.TrimSpace(m[3]), key: m[2]})
+			c := choice{number: n, label: strings.TrimSpace(m[3])}
+			if n < 10 { // of two digits the first would choose
+				c.key = m[2]
+			}
+			d.choices = append(d.choices, c)
 		case len(d.choices) == 0:
 			if text := strings.TrimSpace(row); text != "" {
 				d.question = append(d.question, text)
@@ -97,10 +101,13 @@ func (d *dialog) classed() *dialog {
 	for i := range d.choices {
 		c := &d.choices[i]
 		c.class = classOf(c.label)
-		switch c.class {
-		case "once":
+		switch {
+		case c.class == "always":
+		case c.key == "": // nothing chooses it
+			c.class = "other"
+		case c.class == "once":
 			once++
-		case "no":
+		case c.class == "no":
 			no++
 		}
 	}

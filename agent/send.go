@@ -118,7 +118,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 	}
 	if s.busy() {
 		if now, err := h.look(ctx); err == nil && now.state == stateDialog {
-			return h.dialogInTheWay(now)
+			return h.dialogInTheWay(now, nil)
 		}
 		return no(fault.AgentBusy, "a turn is at work", h.whileBusy())
 	}
@@ -131,7 +131,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 	case err != nil:
 		return err
 	case l.state == stateDialog:
-		return h.dialogInTheWay(l)
+		return h.dialogInTheWay(l, nil)
 	case came:
 		return nil
 	case l.state == stateBusy:
@@ -146,12 +146,21 @@ func (h *hands) whileBusy() string {
 	return "wait for its end with termpilot wait or agent_turn action=status, or interrupt it with send_keys " + h.vendor.breaks
 }
 
-func (h *hands) dialogInTheWay(l look) error {
+func (h *hands) dialogInTheWay(l look, cause error) error {
 	hint := "answer it with agent_approval"
 	if l.dialog.kind != "permission" {
 		hint = "read the screen and let the person answer it"
 	}
-	return refused(h.op, h.launch.Session, fault.AgentWaiting, "it asks something, and nothing but an answer may be typed", hint)
+	return &fault.Error{
+		Op: h.op, Session: h.launch.Session, Code: fault.AgentWaiting, Detail: "it asks something, and nothing but an answer may be typed",
+		Hint: hint, Err: cause,
+	}
+}
+
+// free reports whether a screen shows a composer into which a text may be pasted.
+// Whether a row that may be of an answer stands still was looked at before.
+func free(l look) bool {
+	return l.empty && (l.state == stateReady || l.state == stateBusy && l.work != "")
 }
 
 // submit pastes a text into the empty composer, sees it stand there, presses
@@ -168,12 +177,22 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*drawPatience) // what is half typed is finished
 	defer cancel()
-	if err := h.press(ctx, pasteStart+text+pad+pasteEnd); err != nil {
-		return "", err
+	if err := h.aim(ctx, free); err != nil {
+		return "", errors.Join(err, record(ctx, folder, true, event{Kind: dropped, Turn: turnID}))
 	}
-	shown, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return holds(l.composer, text) })
-	if err != nil || !came {
-		return "", h.stranded(ctx, shown, err)
+	if err := h.send(ctx, pasteStart+text+pad+pasteEnd); err != nil {
+		return "", h.stranded("that the text was pasted is not known; Enter was not pressed", err)
+	}
+	stands := func(l look) bool { return holds(l.composer, text) }
+	shown, came, err := h.await(ctx, drawPatience, still, stands)
+	if err == nil && !came {
+		err = fault.Unverified
+		if shown.state == stateDialog {
+			err = h.dialogInTheWay(shown, nil)
+		}
+	}
+	if err != nil {
+		return "", h.stranded("the text was pasted, but did not come to stand in the composer alone: Enter was not pressed", err)
 	}
 	news, err := changes.Watch(folder)
 	if err == nil {
@@ -182,24 +201,21 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	if err := record(ctx, folder, true, event{Kind: entered, Turn: turnID}); err != nil {
 		return "", err
 	}
-	if err := h.press(ctx, enter); err != nil {
-		return "", err
+	if err := h.aim(ctx, stands); err != nil {
+		return "", h.stranded("the text was pasted; Enter was not pressed", err)
 	}
-	return turnID, h.confirm(ctx, turnID, text, news)
+	if err := h.send(ctx, enter); err != nil {
+		return "", h.stranded("the text was pasted; that Enter was pressed is not known", err)
+	}
+	h.confirm(ctx, turnID, text, news)
+	return turnID, nil
 }
 
-// stranded says that a text was pasted and Enter was not pressed.
-func (h *hands) stranded(ctx context.Context, shown look, err error) error {
-	if err == nil && shown.state == stateDialog {
-		err = h.dialogInTheWay(shown)
-	}
-	if err == nil {
-		err = fault.Unverified
-	}
+// stranded says how far a prompt came that may stand in the composer now.
+func (h *hands) stranded(detail string, err error) error {
 	return &fault.Error{
-		Op: h.op, Session: h.launch.Session, Code: fault.CodeOf(err), Err: err,
-		Detail: "the text was pasted, but did not come to stand in the composer alone: Enter was not pressed",
-		Hint:   "read the screen; clear the composer or press Enter with send_keys",
+		Op: h.op, Session: h.launch.Session, Code: fault.CodeOf(err), Err: err, Detail: detail,
+		Hint: "read the screen; clear the composer or press Enter with send_keys",
 	}
 }
 
@@ -213,18 +229,21 @@ const (
 
 // confirm sees that the text left the composer: by the agent's own word, or else
 // by the screen. Enter is pressed once more, and only on a text that still stands.
-func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.Folder) error {
+// Enter was pressed: what cannot be seen after it makes nothing undone.
+func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.Folder) {
 	note := func(left *bool) error {
 		return record(ctx, h.a.folder(h.launch.ID), false, event{Kind: residue, Turn: turnID, Residue: left, Source: fromScreen})
 	}
 	err := h.leaves(ctx, turnID, text, news, note)
-	if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) || errors.Is(err, fault.AgentEnded) {
-		return note(nil) // it ended with the prompt: that is the turn's outcome, no failure of sending
+	if err == nil {
+		return
 	}
-	return err
+	if err = errors.Join(err, note(nil)); !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.AgentEnded) { // that is the turn's outcome
+		h.a.log.Warn("what became of a prompt was not seen", "session", h.launch.Session, "turn", turnID, "error", terminal.OneLine(err.Error(), 200))
+	}
 }
 
-// leaves is confirm for an agent that stays.
+// leaves is confirm while all can be seen.
 func (h *hands) leaves(ctx context.Context, turnID, text string, news *changes.Folder, note func(left *bool) error) error {
 	for try := range 2 {
 		patience := max(againAfter, h.vendor.takes)
@@ -252,7 +271,7 @@ func (h *hands) leaves(ctx context.Context, turnID, text string, news *changes.F
 			return note(&left)
 		}
 		if try == 0 && holds(l.composer, text) {
-			if err := h.press(ctx, enter); err != nil {
+			if err := h.press(ctx, enter, func(l look) bool { return holds(l.composer, text) }); err != nil {
 				return err
 			}
 			continue

@@ -37,7 +37,8 @@ import (
 // newline), burst=ms (Enter is one when it comes so soon after text), completes
 // (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
 // is), early (an end is told before any prompt), late (a question shows before
-// its hook), slips (Claude's menu takes another model).
+// its hook), slips (Claude's menu takes another model), comes (SIGUSR1 shows a
+// question at the composer).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
@@ -122,9 +123,17 @@ func playStandIn(vendor string, args []string) int {
 	}
 	s.say.status(s, "idle", "")
 	s.redraw()
-	for key := range s.keys {
-		if s.compose(key) {
-			break
+	comes := make(chan os.Signal, 1)
+	if _, ok := s.flag("comes"); ok {
+		signal.Notify(comes, syscall.SIGUSR1)
+	}
+	for over := false; !over; {
+		select {
+		case <-comes:
+			s.ask("rm -r everything", "", false)
+			s.rest()
+		case key, open := <-s.keys:
+			over = !open || s.compose(key)
 		}
 	}
 	s.say.finish(s)

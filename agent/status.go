@@ -173,8 +173,10 @@ func (t *turn) state() (Outcome, string) {
 		return Pending, "it tries again after: " + t.held
 	case t.accepted:
 		return Pending, ""
-	case t.entered && (t.residue == nil || *t.residue):
-		return Unknown, "Enter was pressed, and that the agent took the text is not known yet"
+	case t.entered && t.residue != nil && *t.residue:
+		return Unknown, "its text was last seen in the composer: that the agent took it is not known"
+	case t.entered && t.residue == nil:
+		return Unknown, "its text stood in the composer; that Enter was pressed, and that the agent took it, is not known yet"
 	case t.entered:
 		return Pending, "the composer emptied; the agent has not said that it took the text"
 	}

@@ -112,6 +112,8 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 			}
 		}
 		s.turns = append(s.turns, &turn{id: e.Turn, own: true, operation: e.Operation, exact: e.Exact, loose: e.Loose, began: at, from: next})
+	case dropped:
+		s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t.own && t.id == e.Turn && !t.entered && !t.accepted })
 	case entered, residue:
 		if t := s.byID(e.Turn); t != nil {
 			t.entered = true
@@ -127,6 +129,8 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 			s.waiting = true
 			if e.Source == fromHook {
 				s.asked++
+			} else { // it shows, whatever was answered before
+				s.answered = time.Time{}
 			}
 		}
 	case goesOn:
