@@ -35,6 +35,26 @@ func Members(data json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
+// elements is what a JSON array has, in its order. data must be valid JSON; of
+// anything but an array it is nothing.
+func elements(data json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		rest := blanks(data)
+		if len(rest) == 0 || rest[0] != '[' {
+			return
+		}
+		for rest = blanks(rest[1:]); len(rest) > 0 && rest[0] != ']'; {
+			n := length(rest)
+			if n == 0 || !yield(json.RawMessage(rest[:n:n])) {
+				return
+			}
+			if rest = blanks(rest[n:]); len(rest) > 0 && rest[0] == ',' {
+				rest = blanks(rest[1:])
+			}
+		}
+	}
+}
+
 // IsObject reports whether JSON is an object.
 func IsObject(data json.RawMessage) bool {
 	data = blanks(data)

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,11 +17,17 @@ func checkMembers(t *testing.T, data []byte) {
 		t.Errorf("%q: object is %v, want %v", data, IsObject(data), isObject)
 	}
 	got := maps.Collect(Members(data)) // the last of equal names counts
-	if len(got)+len(want) == 0 {
-		return
+	if len(got)+len(want) > 0 {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", data, diff)
+		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%q (-want +got):\n%s", data, diff)
+	var list []json.RawMessage
+	_ = json.Unmarshal(data, &list) // nil of what is no array
+	if parts := slices.Collect(elements(data)); len(parts)+len(list) > 0 {
+		if diff := cmp.Diff(list, parts); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", data, diff)
+		}
 	}
 }
 
@@ -28,6 +35,7 @@ func TestMembersAreThoseOfEncodingJSON(t *testing.T) { // MCP-2, MCP-4
 	for _, data := range []string{
 		`{}`, ` { } `, `null`, `7`, `"{"`, `[{"a":1}]`, `{"a":1}`, ` {"a" : 1 , "b":[1,{"c":"}"}],"a":{"x":"\"]}\\"} } `, "{\"a\":\n-1.5e3\t,\r\"b\":null}",
 		`{"a":true,"\u0061":false,"é":"\ud83d\ude00","":""}`, `{"\"":"\\"}`, `{"a":[],"b":{},"c":[[]]}`, "{\"\xff\":1}",
+		`[]`, ` [ ] `, `[1]`, ` [ 1 ,-2.5e3,"],",[[],{"a":"]"}],{} , null,true ] `,
 	} {
 		checkMembers(t, []byte(data))
 	}

@@ -15,8 +15,12 @@ type kind uint8
 const (
 	call         kind = iota + 1 // has a method and an id
 	notification                 // has a method only
-	reply                        // answers a request of the server's
+	reply                        // answers a request of the server's, or says that one could not be read
 )
+
+// maxBatch is the most messages of a batch: their answers are kept until the last
+// of them is there, and one of a few bytes may have a long one.
+const maxBatch = 64
 
 // message is one JSON-RPC message of a client, in its own spelling.
 type message struct {
@@ -46,12 +50,19 @@ func parse(line []byte) (ms []message, rs []refusal, batch bool) {
 	if !json.Valid(line) {
 		return nil, []refusal{{code: jsonrpc.CodeParseError, text: "the line is not JSON"}}, false
 	}
-	parts := []json.RawMessage{line}
+	var parts []json.RawMessage
 	switch line[0] {
 	case '{':
+		parts = []json.RawMessage{line}
 	case '[':
 		// Batches belong to the versions up to 2025-03-26, where a server must take them.
-		if err := json.Unmarshal(line, &parts); err != nil || len(parts) == 0 {
+		for part := range elements(line) {
+			if len(parts) == maxBatch {
+				return nil, []refusal{invalid(nil, fmt.Sprintf("a batch has at most %d messages", maxBatch))}, false
+			}
+			parts = append(parts, part)
+		}
+		if len(parts) == 0 {
 			return nil, []refusal{invalid(nil, "an empty batch is no request")}, false
 		}
 		batch = true
@@ -69,7 +80,8 @@ func parse(line []byte) (ms []message, rs []refusal, batch bool) {
 }
 
 // parseOne reads one message. Keys are matched exactly; the last of two equal
-// keys counts.
+// keys counts. What answers is never refused, be it as it may: two sides that
+// refuse each other's refusals would not end.
 func parseOne(raw json.RawMessage) (message, *refusal) {
 	no := func(id json.RawMessage, format string, args ...any) (message, *refusal) {
 		r := invalid(id, fmt.Sprintf(format, args...))
@@ -96,21 +108,21 @@ func parseOne(raw json.RawMessage) (message, *refusal) {
 			failed = true
 		}
 	}
+	m := message{id: id, params: params, raw: raw}
+	if !hasMethod && (result || failed) {
+		m.kind = reply
+		return m, nil
+	}
 	if hasID && !usableID(id) {
 		return no(nil, "id must be a string or a number")
 	}
 	if string(version) != `"2.0"` {
 		return no(id, `jsonrpc must be "2.0"`)
 	}
-	m := message{id: id, params: params, raw: raw}
 	if string(m.params) == "null" {
 		m.params = nil
 	}
 	if !hasMethod {
-		if hasID && (result || failed) {
-			m.kind = reply
-			return m, nil
-		}
 		return no(id, "method is missing")
 	}
 	if method[0] == '"' {

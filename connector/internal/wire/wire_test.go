@@ -13,8 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,14 +85,20 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// inBothWays runs a test with tools that are called through the SDK, and without it.
+// inBothWays runs a test with tools that are called through the SDK, and without
+// it. Time passes only when nothing else can happen.
 func inBothWays(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Run("through the SDK", func(t *testing.T) {
-		w := newWorld(t)
-		w.direct = Direct{}
-		f(t, w)
-	})
-	t.Run("directly", func(t *testing.T) { f(t, newWorld(t)) })
+	for _, way := range []string{"through the SDK", "directly"} {
+		t.Run(way, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				if way != "directly" {
+					w.direct = Direct{}
+				}
+				f(t, w)
+			})
+		})
+	}
 }
 
 // wait receives from c, or fails the test.
@@ -229,6 +236,24 @@ func conversation(t testing.TB, file string) (client, server string) {
 		t.Fatalf("%s lacks a part", file)
 	}
 	return client, server
+}
+
+func TestABatchHasABound(t *testing.T) { // MCP-6
+	inBothWays(t, func(t *testing.T, w *world) {
+		c := w.connect(t)
+		batch := func(one string, n int) string { return "[" + strings.Repeat(one+",", n-1) + one + "]" }
+		c.say(batch("1", maxBatch))
+		if got := c.hear(); strings.Count(got, "-32600") != maxBatch {
+			t.Errorf("%d: got %s", maxBatch, got)
+		}
+		for _, n := range []int{maxBatch + 1, MaxMessage/2 - 1} { // each would have an answer fifty times as long
+			c.say(batch("1", n))
+			if got := c.hear(); !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`) || !strings.Contains(got, "64") {
+				t.Errorf("%d: got %.200s", n, got)
+			}
+		}
+		c.expectNothingElse()
+	})
 }
 
 func TestAnIDInUseIsRefusedAndTheFirstCallIsNotDisturbed(t *testing.T) { // MCP-5
@@ -375,10 +400,10 @@ func TestABrokenOutputEndsTheServerWithTheCause(t *testing.T) { // MCP-13
 		inR, inW := io.Pipe()
 		broken := errors.New("nobody reads")
 		done := make(chan error, 1)
-		var writes sync.Map
+		var writes atomic.Int32
 		go func() {
 			done <- ServeStdio(t.Context(), w.mcp, w.direct, inR, writerFunc(func([]byte) (int, error) {
-				writes.Store(time.Now(), true)
+				writes.Add(1)
 				return 0, broken
 			}))
 		}()
@@ -393,9 +418,7 @@ func TestABrokenOutputEndsTheServerWithTheCause(t *testing.T) { // MCP-13
 			t.Errorf("got %v, want %v", err, broken)
 		}
 		wait(t, w.ended, "the cancellation")
-		n := 0
-		writes.Range(func(any, any) bool { n++; return true })
-		if n != 1 {
+		if n := writes.Load(); n != 1 {
 			t.Errorf("wrote %d times to a broken output", n)
 		}
 	})
@@ -478,32 +501,34 @@ func TestAClientThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) { // MCP-11, MC
 		"context": func(_ io.Closer, cancel context.CancelFunc) { cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			inR, inW := io.Pipe()
-			block := make(chan struct{})
-			writing := make(chan struct{}, 10)
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			done := make(chan error, 1)
-			go func() {
-				done <- ServeStdio(ctx, w.mcp, w.direct, inR, writerFunc(func(p []byte) (int, error) {
-					writing <- struct{}{}
-					<-block
-					return len(p), nil
-				}))
-			}()
-			defer close(block)
-			if _, err := io.WriteString(inW, callTool("1", "echo")+"\n"+callTool("2", "hold")+"\n"); err != nil {
-				t.Fatal(err)
-			}
-			wait(t, writing, "an answer")
-			wait(t, w.started, "the second call")
-			start := time.Now()
-			end(inW, cancel)
-			if err := wait(t, done, "the end"); err != nil || time.Since(start) > 2*time.Second {
-				t.Errorf("got %v after %v", err, time.Since(start))
-			}
-			wait(t, w.ended, "the cancellation")
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				inR, inW := io.Pipe()
+				block := make(chan struct{})
+				writing := make(chan struct{}, 10)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				done := make(chan error, 1)
+				go func() {
+					done <- ServeStdio(ctx, w.mcp, w.direct, inR, writerFunc(func(p []byte) (int, error) {
+						writing <- struct{}{}
+						<-block
+						return len(p), nil
+					}))
+				}()
+				defer close(block)
+				if _, err := io.WriteString(inW, callTool("1", "echo")+"\n"+callTool("2", "hold")+"\n"); err != nil {
+					t.Fatal(err)
+				}
+				wait(t, writing, "an answer")
+				wait(t, w.started, "the second call")
+				start := time.Now()
+				end(inW, cancel)
+				if err := wait(t, done, "the end"); err != nil || time.Since(start) > 2*time.Second {
+					t.Errorf("got %v after %v", err, time.Since(start))
+				}
+				wait(t, w.ended, "the cancellation")
+			})
 		})
 	}
 }
