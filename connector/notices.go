@@ -45,6 +45,7 @@ type audience struct {
 type followed struct {
 	launch string
 	stop   context.CancelFunc
+	over   bool // to its end
 }
 
 // notice is what one subscription is to be told; "" is that the list changed.
@@ -126,6 +127,7 @@ func (a *audience) sync(ctx context.Context, added *subscription) error {
 		if l, is := want[session]; !is {
 			f.stop()
 			delete(a.followed, session)
+			a.tellRemoved(session)
 		} else if l.LaunchID == f.launch {
 			delete(want, session)
 		}
@@ -144,6 +146,9 @@ func (a *audience) sync(ctx context.Context, added *subscription) error {
 		a.running.Go(func() {
 			defer stop()
 			a.follow(ctx, session, f, first, arrived, added)
+			a.mu.Lock()
+			f.over = true
+			a.mu.Unlock()
 		})
 	}
 	a.mu.Unlock()
@@ -160,7 +165,8 @@ func (a *audience) sync(ctx context.Context, added *subscription) error {
 	return nil
 }
 
-// wanted are the agents to follow. It fails when added is about a session without one.
+// wanted are the agents to follow: those that run, those whose end is not told yet,
+// and those that are named. It fails when added is about a session without one.
 func (a *audience) wanted(ctx context.Context, list []agent.Listed, added *subscription) (map[string]agent.Listed, error) {
 	a.mu.Lock()
 	all, sessions := false, map[string]bool{}
@@ -172,11 +178,13 @@ func (a *audience) wanted(ctx context.Context, list []agent.Listed, added *subsc
 			}
 		}
 	}
-	a.mu.Unlock()
 	want := map[string]agent.Listed{}
 	running := 0
 	for _, l := range list {
 		take := sessions[l.SessionID]
+		if f := a.followed[l.SessionID]; all && !l.Runs && f != nil {
+			take = take || f.launch == l.LaunchID && !f.over
+		}
 		if all && l.Runs && running < agent.MaxListed {
 			running++
 			take = true
@@ -185,6 +193,7 @@ func (a *audience) wanted(ctx context.Context, list []agent.Listed, added *subsc
 			want[l.SessionID] = l
 		}
 	}
+	a.mu.Unlock()
 	if added == nil {
 		return want, nil
 	}
@@ -276,6 +285,19 @@ func (a *audience) tell(now agent.Standing, listed bool, except *subscription) {
 		}
 		if listed && x.listed {
 			a.due[notice{x, ""}] = true
+		}
+	}
+	a.nudge()
+}
+
+// tellRemoved is tell for an agent that is no longer listed, which concerns those
+// alone that name it. It needs mu.
+func (a *audience) tellRemoved(session string) {
+	for x := range a.subs {
+		for uri, one := range x.uris {
+			if one == session {
+				a.due[notice{x, uri}] = true
+			}
 		}
 	}
 	a.nudge()

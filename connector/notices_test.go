@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"termpilot/agent"
 	"termpilot/fault"
@@ -208,6 +209,49 @@ func TestOneThatHasEndedCanBeSubscribedTo(t *testing.T) { // NOTE-4
 	}
 	g.launch("s1", "l-2")
 	c.want(updated("termpilot://agents/s1"))
+	c.silent()
+}
+
+func TestTheEndOfAnAgentIsToldThoughItIsKnownBeforeItsFollowerSaysSo(t *testing.T) { // NOTE-4, NOTE-5, NOTE-12
+	s, g := staged(t, Options{})
+	g.launch("s1", "l-1")
+	g.launch("s2", "l-2")
+	c := talkTo(t, s)
+	c.hello()
+	c.ask(request("0", "logging/setLevel", `"level":"info"`))
+	c.ask(subscribe("1", agentsURI))
+	c.ask(subscribe("2", "termpilot://agents/s2"))
+	p, now := g.set("s1", agent.Ended, agent.Exited) // its process is gone: whoever lists it sees that
+	c.ask(request("3", "resources/unsubscribe", `"uri":"termpilot://agents/s2"`))
+	select {
+	case p.changes <- now:
+	case <-time.After(patience):
+		t.Fatal("it is not followed to its end")
+	}
+	c.want(updated(agentsURI), listChanged)
+	if got := c.hear(); !strings.Contains(got, `"method":"notifications/message"`) || !strings.Contains(got, `"state":"ended"`) {
+		t.Error(got)
+	}
+	c.ask(subscribe("4", "termpilot://agents/s2"))
+	until(t, "what has ended is not followed", func() bool { _, followers := g.watched(); return followers == 1 })
+	c.silent()
+}
+
+func TestAnAgentWhoseRecordsAreRemovedIsTold(t *testing.T) { // NOTE-4
+	s, g := staged(t, Options{})
+	g.launch("s1", "l-1")
+	c := talkTo(t, s)
+	c.hello()
+	const uri = "termpilot://agents/s1"
+	c.ask(subscribe("1", uri))
+	c.ask(subscribe("2", agentsURI))
+	g.change("s1", agent.Ended, agent.Exited)
+	c.want(updated(uri), updated(agentsURI), listChanged)
+	g.remove("s1")
+	c.want(updated(uri))
+	if code, f := refusal(t, c.ask(request("3", "resources/read", `"uri":"`+uri+`"`))); code != -32002 || f.Code != string(fault.AgentNotFound) {
+		t.Errorf("%d %+v", code, f)
+	}
 	c.silent()
 }
 

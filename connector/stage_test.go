@@ -53,6 +53,19 @@ func (s *stage) launch(session, launch string) {
 	s.mu.Lock()
 	s.agents = append([]*played{{Standing: now, runs: true, changes: make(chan agent.Standing), breaks: make(chan error)}}, s.agents...)
 	s.mu.Unlock()
+	s.wake()
+}
+
+// remove takes the records of a session's agents away.
+func (s *stage) remove(session string) {
+	s.mu.Lock()
+	s.agents = slices.DeleteFunc(s.agents, func(p *played) bool { return p.SessionID == session })
+	s.mu.Unlock()
+	s.wake()
+}
+
+// wake says that launches have changed.
+func (s *stage) wake() {
 	select {
 	case s.launched <- struct{}{}:
 	default:
