@@ -118,7 +118,7 @@ const tokenVariable = "TERMPILOT_HTTP_TOKEN"
 // words. Without one in the environment it is kept in a private file, made
 // when it is missing.
 func (a *app) token() (token, origin string, err error) {
-	if token = a.getenv(tokenVariable); token != "" {
+	if token = strings.TrimSpace(a.getenv(tokenVariable)); token != "" {
 		return token, "the variable " + tokenVariable, nil
 	}
 	where, err := host.Paths(a.getenv)
@@ -126,20 +126,10 @@ func (a *app) token() (token, origin string, err error) {
 		return "", "", err
 	}
 	path := filepath.Join(where.Home, "http.token")
-	if err := private.Folder(where.Home); err != nil {
-		return "", "", err
+	data, err := private.Read(path, maxToken)
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = makeToken(where.Home, path)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case err == nil:
-		_, err = file.WriteString(rand.Text() + "\n")
-		if err = errors.Join(err, file.Close()); err != nil {
-			return "", "", err
-		}
-	case !errors.Is(err, fs.ErrExist):
-		return "", "", err
-	}
-	data, err := private.Read(path, 1<<10)
 	if err != nil {
 		return "", "", err
 	}
@@ -150,4 +140,25 @@ func (a *app) token() (token, origin string, err error) {
 		}
 	}
 	return token, path, nil
+}
+
+// maxToken is the most bytes of the token's file.
+const maxToken = 1 << 10
+
+// makeToken makes the token's file and returns what it holds, which is another
+// server's token when that made it meanwhile. The file is there whole or not at all.
+func makeToken(home, path string) ([]byte, error) {
+	if err := private.Folder(home); err != nil {
+		return nil, err
+	}
+	token := rand.Text()
+	made := path + "." + token[:8]
+	if err := private.Write(made, []byte(token+"\n")); err != nil {
+		return nil, err
+	}
+	defer os.Remove(made)
+	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, &fault.Error{Op: "serve", Code: fault.Storage, Detail: "the token's file cannot be made", Hint: "see that termpilot's folder may be written, or set " + tokenVariable, Err: err}
+	}
+	return private.Read(path, maxToken)
 }
