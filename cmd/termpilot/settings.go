@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,7 +26,7 @@ type settings struct {
 	toolsets []string
 	readOnly bool
 	noMask   bool
-	tripwire string
+	tripwire fileName
 	maxWait  time.Duration
 	text     string
 	logLevel string
@@ -48,7 +49,7 @@ func (s *settings) maskFlag(cmd *cobra.Command) {
 
 // tripwireFlag is for commands that run commands.
 func (s *settings) tripwireFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.tripwire, "tripwire", "", "file of further patterns to refuse, one regular expression per line")
+	cmd.Flags().Var(&s.tripwire, "tripwire", "file of further patterns to refuse, one regular expression per line")
 }
 
 // serverFlags gives cmd all of these and those about how tools are offered.
@@ -64,6 +65,11 @@ func (s *settings) serverFlags(cmd *cobra.Command) {
 }
 
 func (s settings) validate() error {
+	for name, list := range map[string][]string{"toolsets": s.toolsets, "backend": s.backends} {
+		if list != nil && len(list) == 0 { // as of an empty variable: it would mean all of them
+			return fmt.Errorf("--%s names none; leave it out for all", name)
+		}
+	}
 	for _, name := range s.toolsets {
 		if !slices.Contains(connector.Toolsets(), name) {
 			return fmt.Errorf("--toolsets %s: only %s", name, strings.Join(connector.Toolsets(), ", "))
@@ -89,12 +95,29 @@ func (a *app) logger(level string) (*slog.Logger, error) {
 	return slog.New(log.NewWithOptions(struct{ io.Writer }{a.errs}, log.Options{Prefix: "termpilot", Level: least, ReportTimestamp: true, TimeFormat: time.TimeOnly})), nil
 }
 
+// fileName is the value of a flag that names a file. An empty one, as of a variable
+// that is not set, is refused: it would be as if the flag were not there.
+type fileName string
+
+func (n *fileName) String() string { return string(*n) }
+
+// Type is what help calls such a value.
+func (n *fileName) Type() string { return "string" }
+
+func (n *fileName) Set(text string) error {
+	if text == "" {
+		return errors.New("it names no file")
+	}
+	*n = fileName(text)
+	return nil
+}
+
 // tripwire reads a file of patterns.
-func tripwire(path string) ([]string, error) {
+func tripwire(path fileName) ([]string, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(string(path))
 	if err != nil {
 		return nil, err
 	}
