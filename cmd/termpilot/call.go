@@ -124,8 +124,8 @@ func (a *app) explainTool(tools []connector.ToolInfo, name string) error {
 		fmt.Fprintf(a.out, "%s (%s, %s)\n%s\n\n", a.paint(a.out, bold, tool.Name), tool.Toolset, accessWord(tool), tool.Description)
 		return a.printParameters(tool.InputSchema)
 	}
-	return &outcome{code: exitGone, cause: &fault.Error{
+	return &fault.Error{
 		Op: "tools", Code: fault.InvalidArgument, Detail: fmt.Sprintf("no tool %q is offered", name),
 		Hint: "see termpilot tools",
-	}}
+	}
 }

@@ -17,7 +17,7 @@ func (a *app) tunnelStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Say how the connection stands",
-		Long:    "Say how the connection stands.\n\nExit codes: 0 a call would be answered, 1 it runs but would not be, 4 it does not run or was never set up;\n3 its supervisor does not answer.",
+		Long:    "Say how the connection stands.\n\nExit codes: 0 a call would be answered, or the first poll has not returned yet; 1 it runs but would not be;\n3 its supervisor does not answer; 4 it does not run or was never set up.",
 		Example: "  termpilot chatgpt status\n  termpilot chatgpt status --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -143,7 +144,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usage(fmt.Errorf("unknown command %q", args))
+				return usage(fmt.Errorf("unknown command %q", strings.Join(args, " ")))
 			}
 			return cmd.Help()
 		},
