@@ -2,6 +2,7 @@ package tunnel
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -195,6 +196,19 @@ func TestAProxysPasswordDoesNotShow(t *testing.T) { // TUN-5
 	got := hide.Replace("via http://me:p@ss1@proxy:1 (p%40ss1), s%2Fcret2, s/cret2: sk-canary")
 	if want := "via http://me:[password]@proxy:1 ([password]), [password], [password]: [key]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	user = map[string]string{"HTTPS_PROXY": `http://me:a&b%22\c@proxy`}
+	hide = Secret{}.redactor(func(name string) string { return user[name] })
+	for _, html := range []bool{false, true} { // as a JSON log has it, and a status
+		var said bytes.Buffer
+		enc := json.NewEncoder(&said)
+		enc.SetEscapeHTML(html)
+		if err := enc.Encode([]string{"http://me:a&b%22\\c@proxy", `is a&b"\c`}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := hide.Replace(said.String()), `["http://me:[password]@proxy","is [password]"]`+"\n"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

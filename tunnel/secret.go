@@ -1,9 +1,12 @@
 package tunnel
 
 import (
+	"bytes"
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"termpilot/fault"
@@ -69,7 +72,26 @@ func passwords(proxy string) []string {
 	if again := url.UserPassword("", list[len(list)-1]).String()[1:]; again != written {
 		list = append(list, again)
 	}
+	for _, form := range list {
+		list = append(list, inJSON(form)...)
+	}
 	return list
+}
+
+// inJSON returns the forms that a text has within a JSON string, as far as they are
+// others than its own: some writers keep what means something in HTML, others do not.
+func inJSON(text string) (forms []string) {
+	for _, html := range []bool{false, true} {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		_ = enc.Encode(text) // a string is JSON
+		form := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(b.String()), `"`), `"`)
+		if form != text && !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	return forms
 }
 
 var keyShape = lazy.Regexp(`^[0-9A-Za-z_-]+$`)
