@@ -38,7 +38,8 @@ type Request struct {
 
 // Prepare checks all that can be checked before anything runs: ids, the
 // program, the key, the control plane. Then it writes the configuration, and
-// what starts the supervisor at login. It returns what [Supervise] needs.
+// what starts the supervisor at login. It returns what [Supervise] needs. TunnelBusy,
+// and nothing is written, when the alias has a supervisor.
 func Prepare(ctx context.Context, p Place, r Request) (c Config, key Secret, origin string, err error) {
 	c, key, origin, err = r.check(ctx)
 	if err != nil {
@@ -48,7 +49,30 @@ func Prepare(ctx context.Context, p Place, r Request) (c Config, key Secret, ori
 	if err != nil {
 		return c, key, origin, err
 	}
+	alone, err := f.alone(c.Alias)
+	if err != nil {
+		return c, key, origin, err
+	}
+	defer alone.Close()
+	if held, _, _ := p.find(c.Alias); held {
+		return c, key, origin, busy(c.Alias)
+	}
 	return c, key, origin, r.write(c, f)
+}
+
+// alone takes the lock that lets one setup of an alias work at a time.
+func (f files) alone(alias string) (*flock.Flock, error) {
+	lock := flock.New(f.setup, flock.SetPermissions(0o600))
+	switch free, err := lock.TryLock(); {
+	case err != nil:
+		return nil, lockFault(alias, err)
+	case !free:
+		return nil, &fault.Error{
+			Op: "tunnel setup", Code: fault.TunnelBusy, Detail: "another setup of " + alias + " is at work",
+			Hint: "wait until it has ended",
+		}
+	}
+	return lock, nil
 }
 
 // Setup does what [Prepare] does, starts the supervisor, and returns when a poll
@@ -64,12 +88,9 @@ func Setup(ctx context.Context, p Place, r Request) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	alone := flock.New(f.setup, flock.SetPermissions(0o600))
-	if free, err := alone.TryLock(); err != nil || !free {
-		return Status{}, &fault.Error{
-			Op: "tunnel setup", Code: fault.TunnelBusy, Detail: "another setup of " + c.Alias + " is at work",
-			Hint: "wait until it has ended", Err: err,
-		}
+	alone, err := f.alone(c.Alias)
+	if err != nil {
+		return Status{}, err
 	}
 	defer alone.Close()
 	held, _, running := p.find(c.Alias)

@@ -105,13 +105,10 @@ func Supervise(ctx context.Context, o Options) error {
 func (s *supervisor) occupy(ctx context.Context) error {
 	held, err := hold(ctx, s.lock)
 	if err != nil {
-		return &fault.Error{Op: "tunnel " + s.Config.Alias, Code: fault.Storage, Detail: "the lock cannot be used", Hint: "see that termpilot's folder may be written", Err: err}
+		return lockFault(s.Config.Alias, err)
 	}
 	if !held {
-		return &fault.Error{
-			Op: "tunnel " + s.Config.Alias, Code: fault.TunnelBusy, Detail: "another supervisor has this alias",
-			Hint: "see termpilot chatgpt status, or disconnect first",
-		}
+		return busy(s.Config.Alias)
 	}
 	if err := signUp(s.files.lock, s.Place.Sockets); err != nil {
 		_ = s.lock.Close()
@@ -126,6 +123,18 @@ func (s *supervisor) occupy(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+func lockFault(alias string, err error) error {
+	return &fault.Error{Op: "tunnel " + alias, Code: fault.Storage, Detail: "the lock cannot be used", Hint: "see that termpilot's folder may be written", Err: err}
+}
+
+// busy says that an alias has a supervisor already.
+func busy(alias string) error {
+	return &fault.Error{
+		Op: "tunnel " + alias, Code: fault.TunnelBusy, Detail: "another supervisor has this alias",
+		Hint: "see termpilot chatgpt status, or disconnect first",
+	}
 }
 
 func (s *supervisor) run(ctx context.Context) error {

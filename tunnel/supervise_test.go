@@ -152,7 +152,7 @@ func (b *bench) until(what string, want func(Status) bool) Status {
 	}
 }
 
-func TestOneSupervisorHasAnAlias(t *testing.T) { // TUN-8, TUN-33
+func TestOneSupervisorHasAnAlias(t *testing.T) { // TUN-8, TUN-24, TUN-33
 	b := newBench(t)
 	stop := b.supervise()
 	s := b.until("ready", func(s Status) bool { return s.Ready })
@@ -162,6 +162,24 @@ func TestOneSupervisorHasAnAlias(t *testing.T) { // TUN-8, TUN-33
 	err := Supervise(t.Context(), Options{Place: b.place, Config: b.c, Key: Secret{testKey}, Handler: mcpStub, Getenv: os.Getenv})
 	if !errors.Is(err, fault.TunnelBusy) {
 		t.Errorf("a second supervisor: got %v, want tunnel_busy", err)
+	}
+	other := b.c
+	other.Serve = []string{"--read-only"}
+	getenv := func(name string) string { return map[string]string{DefaultKeyVariable: testKey}[name] }
+	if _, _, _, err := Prepare(t.Context(), b.place, Request{Config: other, Sources: Sources{Getenv: getenv}}); !errors.Is(err, fault.TunnelBusy) {
+		t.Errorf("preparing another: got %v, want tunnel_busy", err)
+	}
+	if err := os.Remove(b.place.files("a").setup); err != nil {
+		t.Error(err)
+	}
+	if err := os.Mkdir(b.place.files("a").setup, 0o700); err != nil {
+		t.Error(err)
+	}
+	if _, err := Setup(t.Context(), b.place, Request{Config: other, Sources: Sources{Getenv: getenv}}); !errors.Is(err, fault.Storage) {
+		t.Errorf("with no lock to be had: got %v, want storage_failed", err)
+	}
+	if c, err := Load(b.place, "a"); err != nil || len(c.Serve) != 0 {
+		t.Errorf("what another would have run was written down: %+v %v", c, err)
 	}
 	if _, err := b.plane.Call(t.Context(), map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}); err != nil {
 		t.Error(err)
