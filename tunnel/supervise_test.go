@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,15 +29,20 @@ const (
 	testKey    = "sk-lab_1"
 )
 
-// slowly is how long mcpStub takes for what names "slow": longer than it takes
+// slowly is how long stub takes for what names "slow": longer than it takes
 // until a socket that was taken away is missed.
 const slowly = 2*lookEvery + time.Second
 
 const largeAnswer = 20 << 20
 
-// mcpStub answers as an MCP server with one tool; "slow" takes a while, and
-// "large" says much.
-var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// stub answers as an MCP server with one tool; "slow" takes a while, and "large"
+// says much.
+type stub struct{ slow atomic.Int64 } // how many of the slow calls have begun
+
+// mcpStub is the one of those who ask for nothing slow.
+var mcpStub = &stub{}
+
+func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	result := `{"ok":true}`
 	switch text := string(body); {
@@ -50,6 +56,7 @@ var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(text, `"large"`):
 		result = `"` + strings.Repeat("x", largeAnswer) + `"`
 	case strings.Contains(text, `"slow"`):
+		s.slow.Add(1)
 		select {
 		case <-time.After(slowly):
 		case <-r.Context().Done():
@@ -62,7 +69,17 @@ var mcpStub = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.Unmarshal(body, &message) // what is sent here is JSON
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, message.ID, result)
-})
+}
+
+// begun waits until so many slow calls have reached the server.
+func (s *stub) begun(t *testing.T, n int64) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); s.slow.Load() < n; time.Sleep(5 * time.Millisecond) { // between looks
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d slow calls have begun", s.slow.Load(), n)
+		}
+	}
+}
 
 // bench is a place, a control plane and the stand-in for tunnel-client.
 type bench struct {
@@ -70,6 +87,7 @@ type bench struct {
 	place Place
 	plane *tunneltest.ControlPlane
 	c     Config
+	mcp   stub
 }
 
 func newBench(t *testing.T) *bench {
@@ -123,7 +141,7 @@ func (b *bench) supervise() (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Supervise(ctx, Options{Place: b.place, Config: b.c, Key: Secret{testKey}, Handler: mcpStub, Version: "test", Getenv: os.Getenv})
+		ended <- Supervise(ctx, Options{Place: b.place, Config: b.c, Key: Secret{testKey}, Handler: &b.mcp, Version: "test", Getenv: os.Getenv})
 	}()
 	var once sync.Once
 	stop = func() (err error) {
