@@ -3,6 +3,7 @@ package pilot
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -137,6 +138,7 @@ func (r *runs) report(one run, failed func(run, error)) {
 
 // record writes outcomes until there are none.
 func (r *runs) record(failed func(run, error)) {
+	runtime.Gosched() // on one processor, too, the answer goes out first
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.outcome) > 0 {
