@@ -53,17 +53,17 @@ func foregroundNow(fd int) (int, error) {
 	return int(group), nil
 }
 
-// whenReady reads from what the runtime's poller watches, and waits until there
-// is something to read.
-func whenReady(raw syscall.RawConn, p []byte) (n int, err error) {
-	waited := raw.Read(func(fd uintptr) bool {
-		n, err = readNow(int(fd), p)
+// whenReady reads, and waits until there is something to read: until ready, which
+// the runtime's poller watches, says so.
+func whenReady(ready syscall.RawConn, read func(fd int) (int, error)) (n int, err error) {
+	waited := ready.Read(func(fd uintptr) bool {
+		n, err = read(int(fd))
 		return !errors.Is(err, unix.EAGAIN)
 	})
 	switch {
 	case waited != nil:
 		return 0, waited
-	case err == nil && n == 0 && len(p) > 0:
+	case err == nil && n == 0:
 		return 0, io.EOF
 	}
 	return n, err
@@ -83,7 +83,12 @@ func attend(conn *net.UnixConn) net.Conn {
 	return attentive{conn, raw}
 }
 
-func (c attentive) Read(p []byte) (int, error) { return whenReady(c.raw, p) }
+func (c attentive) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	return whenReady(c.raw, func(fd int) (int, error) { return readNow(fd, p) })
+}
 
 func (c attentive) Write(p []byte) (written int, err error) {
 	for written < len(p) && err == nil {
