@@ -316,9 +316,9 @@ func TestAFaultOfOursEndsNeitherTheHostNorTheSession(t *testing.T) { // HOST-87
 	}
 	c := &client{host: s.host, out: newOutbox(func() {})}
 	c.handle(7, quick(func(*client, *api.FocusRequest) (*api.FocusResponse, error) { panic("ours") }), &api.FocusRequest{})
-	data, _ := c.out.take()
+	sent := c.out.take()
 	m := &api.ServerOriginatedMessage{}
-	if err := proto.Unmarshal(data[0], m); err != nil || m.GetId() != 7 || !strings.HasPrefix(m.GetError(), "internal: ") {
+	if err := proto.Unmarshal(sent[0].data, m); err != nil || m.GetId() != 7 || !strings.HasPrefix(m.GetError(), "internal: ") {
 		t.Errorf("the answer: %v %v", m, err)
 	}
 }

@@ -177,8 +177,8 @@ func (h *server) callRegistered(about invocationContext, call invocation, patien
 		answer("", refuseCall(api.InvokeFunctionResponse_FAILED, "the program that registered %s has too many calls open, or has left", f.name))
 		return
 	}
-	message := notice(&api.Notification{ServerOriginatedRpcNotification: &api.ServerOriginatedRPCNotification{RequestId: &id, Rpc: rpc}})
-	f.client.out.later(message)
+	asked := notice(&api.Notification{ServerOriginatedRpcNotification: &api.ServerOriginatedRPCNotification{RequestId: &id, Rpc: rpc}})
+	f.client.out.later(asked)
 	f.client.out.hurry()
 	f.client.out.wake()
 }

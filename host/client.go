@@ -26,6 +26,9 @@ const (
 // client is one connection to the API.
 type client struct {
 	host *server
+	ws   *websocket.Conn
+	wire *wire
+	pen  sync.Mutex // held by who writes messages
 	out  *outbox
 	slow chan struct{} // tokens of the requests that take time
 	wg   sync.WaitGroup
@@ -49,17 +52,19 @@ func (h *server) serveConn(conn *net.UnixConn, admits func(cookie string) bool) 
 		return
 	}
 	c := &client{
-		host: h, out: newOutbox(func() { _ = ws.Close() }), slow: make(chan struct{}, maxSlow),
+		host: h, ws: ws, wire: wire, out: newOutbox(func() { _ = ws.Close() }), slow: make(chan struct{}, maxSlow),
 		subscriptions: map[subscription]modes{}, patterns: map[subscription][]*api.KeystrokePattern{},
 	}
+	c.out.now = c.writeNow
 	wire.idle = c.out.wake // answers to requests that came together go out together
+	wire.more = c.out.keep
 	h.hub.add(c)
 	c.wg.Go(func() {
-		c.write(ws, wire)
+		c.write()
 		c.out.close()  // the reader may wait for room in it
 		_ = ws.Close() // ends the reading, too
 	})
-	c.read(ws)
+	c.read()
 	h.frozen.end(c)
 	h.hub.remove(c)
 	h.calls.forget(c)
@@ -70,32 +75,67 @@ func (h *server) serveConn(conn *net.UnixConn, admits func(cookie string) bool) 
 	c.wg.Wait()
 }
 
-func (c *client) write(ws *websocket.Conn, wire *wire) {
-	for {
-		burst, ok := c.out.take()
-		if !ok {
-			return
-		}
-		_ = ws.SetWriteDeadline(time.Now().Add(writePatience))
-		wire.hold()
-		for i, message := range burst {
-			if err := ws.WriteMessage(websocket.BinaryMessage, message); err != nil {
-				return
-			}
-			burst[i] = nil
-		}
-		if err := wire.release(); err != nil {
+// write sends what does not go without waiting.
+func (c *client) write() {
+	for c.out.await() {
+		if c.writePatiently() != nil {
 			return
 		}
 	}
 }
 
+func (c *client) writePatiently() error {
+	c.pen.Lock()
+	defer c.pen.Unlock()
+	burst := c.out.take()
+	c.wire.hold(true)
+	if err := c.put(burst); err != nil {
+		return err
+	}
+	return c.wire.release()
+}
+
+// writeNow sends what is queued without waiting, if that is little and nobody
+// else writes: whoever has something to say says it, because waking the writer
+// would take longer than writing. It reports whether the writer has nothing to do.
+func (c *client) writeNow() bool {
+	if !c.pen.TryLock() {
+		return false
+	}
+	defer c.pen.Unlock()
+	burst := c.out.takeLittle()
+	if burst == nil {
+		return false
+	}
+	c.wire.hold(false)
+	err := c.put(burst)
+	all, failed := c.wire.releaseNow()
+	switch {
+	case err != nil || failed != nil:
+		_ = c.ws.Close()
+	case !all:
+		c.out.keep()
+	}
+	return true
+}
+
+// put hands messages to the wire, which is held. pen is held.
+func (c *client) put(burst []message) error {
+	for i, m := range burst {
+		if err := c.ws.WriteMessage(websocket.BinaryMessage, m.data); err != nil {
+			return err
+		}
+		burst[i].data = nil
+	}
+	return nil
+}
+
 // read takes requests in order. Text messages and what is no protobuf get no
 // answer, as from the API's own server.
-func (c *client) read(ws *websocket.Conn) {
+func (c *client) read() {
 	for {
 		c.out.room()
-		kind, data, err := ws.ReadMessage()
+		kind, data, err := c.ws.ReadMessage()
 		if err != nil {
 			return
 		}
@@ -195,7 +235,7 @@ func (c *client) reply(id int64, body proto.Message, err error) {
 		c.host.log.Error("an answer cannot be encoded", "error", err)
 		return
 	}
-	c.out.later(data) // the reader wakes it before it waits for the next request
+	c.out.later(message{data: data}) // the reader wakes it before it waits for the next request
 }
 
 // answerField finds the envelope's field for a kind of answer.

@@ -71,7 +71,7 @@ func (s *session) promptChanged(change shellint.Change) {
 			}
 		})
 	case terminal.Ended:
-		s.tellPromptState() // first, so that who hears of the end knows how it was
+		s.tellPromptState() // before the end, which fixes it
 		// An end whose status is not known says -1: the prompt has no exit_status then.
 		status := int32(-1)
 		if p.Exit != nil {
@@ -133,10 +133,12 @@ func (s *session) tellHeldLate() {
 }
 
 func (s *session) tellPrompt(mode api.PromptMonitorMode, p shellint.Prompt, fill func(*api.PromptNotification)) {
-	s.tell(prompts(mode, s.id), func() *api.Notification {
+	s.tellMessage(prompts(mode, s.id), func() message {
 		n := &api.PromptNotification{Session: &s.id, UniquePromptId: ptr(s.promptGUID(p.ID))}
 		fill(n)
-		return &api.Notification{PromptNotification: n}
+		m := notice(&api.Notification{PromptNotification: n})
+		m.fixes = mode == api.PromptMonitorMode_COMMAND_END // who hears of the end knows how it was
+		return m
 	})
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,4 +33,4 @@ func termiosNow(fd int) (unix.Termios, error) {
 
 func foregroundNow(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCGPGRP) }
 
-func attend(conn *net.UnixConn) net.Conn { return conn }
+func attend(conn *net.UnixConn, _ syscall.RawConn) net.Conn { return conn }

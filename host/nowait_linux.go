@@ -75,13 +75,7 @@ type attentive struct {
 	raw syscall.RawConn
 }
 
-func attend(conn *net.UnixConn) net.Conn {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return conn
-	}
-	return attentive{conn, raw}
-}
+func attend(conn *net.UnixConn, raw syscall.RawConn) net.Conn { return attentive{conn, raw} }
 
 func (c attentive) Read(p []byte) (int, error) {
 	if len(p) == 0 {

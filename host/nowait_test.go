@@ -12,7 +12,7 @@ import (
 )
 
 // attended is a connection as a client's is served, and its other end.
-func attended(t *testing.T) (ours net.Conn, theirs *net.UnixConn) {
+func attended(t *testing.T) (ours *wire, theirs *net.UnixConn) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tp") // a socket's path is short
 	if err != nil {
@@ -33,7 +33,11 @@ func attended(t *testing.T) (ours net.Conn, theirs *net.UnixConn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = conn.Close(), theirs.Close() })
-	return attend(conn), theirs
+	w, err := newWire(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, theirs
 }
 
 func TestWhatDoesNotFitIsWrittenWhenThereIsRoom(t *testing.T) { // HOST-81
@@ -41,7 +45,7 @@ func TestWhatDoesNotFitIsWrittenWhenThereIsRoom(t *testing.T) { // HOST-81
 	sent := bytes.Repeat([]byte("0123456789"), 1<<20)
 	written := make(chan error)
 	go func() {
-		n, err := ours.Write(sent)
+		n, err := ours.Conn.Write(sent)
 		if n != len(sent) {
 			t.Errorf("wrote %d bytes", n)
 		}
@@ -59,8 +63,8 @@ func TestWhatDoesNotFitIsWrittenWhenThereIsRoom(t *testing.T) { // HOST-81
 
 func TestAWriteThatFindsNoRoomEndsWithItsTime(t *testing.T) { // HOST-81
 	ours, _ := attended(t)
-	_ = ours.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
-	if n, err := ours.Write(make([]byte, 10<<20)); !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 {
+	_ = ours.Conn.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	if n, err := ours.Conn.Write(make([]byte, 10<<20)); !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}
 }

@@ -198,13 +198,20 @@ func (s *session) drawNow(output []byte) {
 
 // tell passes a notification on to the clients that want it. mu is held.
 func (s *session) tell(wants func(*client) bool, build func() *api.Notification) {
-	if !s.drawing {
-		s.host.hub.publish(wants, build)
-		return
-	}
-	if s.host.hub.later(wants, build) {
+	s.tellMessage(wants, func() message { return notice(build()) })
+}
+
+// tellMessage is tell of what is encoded already. mu is held.
+func (s *session) tellMessage(wants func(*client) bool, build func() message) {
+	hub := &s.host.hub
+	switch told := hub.later(wants, build); {
+	case !told:
+	case s.drawing:
 		s.owed = true
 		s.count++
+	default:
+		hub.hurry()
+		hub.wake()
 	}
 }
 

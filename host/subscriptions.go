@@ -57,7 +57,7 @@ func (h *hub) count() int {
 
 // publish sends a notification to every client that wants it.
 func (h *hub) publish(wants func(*client) bool, build func() *api.Notification) {
-	if h.later(wants, build) {
+	if h.later(wants, func() message { return notice(build()) }) {
 		h.hurry()
 		h.wake()
 	}
@@ -83,20 +83,20 @@ func (h *hub) wake() {
 
 // later queues a notification for every client that wants it. It is built and
 // encoded once, and only when somebody does: then it is true, and wake is owed.
-func (h *hub) later(wants func(*client) bool, build func() *api.Notification) bool {
+func (h *hub) later(wants func(*client) bool, build func() message) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	var message []byte
+	var m message
 	for c := range h.clients {
 		if !wants(c) {
 			continue
 		}
-		if message == nil {
-			message = notice(build())
+		if m.data == nil {
+			m = build()
 		}
-		c.out.later(message)
+		c.out.later(m)
 	}
-	return message != nil
+	return m.data != nil
 }
 
 // crowded reports whether many messages wait for any client.

@@ -41,7 +41,10 @@ const (
 // whether the cookie, "" for none, lets a peer of the same user in.
 func upgrade(conn *net.UnixConn, admits func(cookie string) bool) (*websocket.Conn, *wire, error) {
 	_ = conn.SetDeadline(time.Now().Add(upgradePatience))
-	w := &wire{Conn: attend(conn)}
+	w, err := newWire(conn)
+	if err != nil {
+		return nil, nil, err
+	}
 	in := bufio.NewReaderSize(w, maxHeaderLine)
 	line, headers, err := readHead(in)
 	refuse := func(r refusal) (*websocket.Conn, *wire, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/iterm/api"
+	"termpilot/terminal"
 )
 
 // constantVariables do not change in a session's life.
@@ -95,7 +96,14 @@ func (s *session) tellChange(name, before string, known bool, value string) {
 	}
 	s.told[name] = value
 	scope := api.VariableScope_SESSION
-	s.tell(variable(scope, s.id, name), func() *api.Notification { return variableChanged(scope, s.id, name, value) })
+	s.tellMessage(variable(scope, s.id, name), func() message {
+		m := notice(variableChanged(scope, s.id, name, value))
+		// A client learns from it that a line goes on; of all else the last word is enough.
+		if name == promptVariable && s.marks.machine.Last().State != terminal.Continuation {
+			m.about = s.id
+		}
+		return m
+	})
 }
 
 // settledName reports whether a job variable does not depend on the job now: a
