@@ -139,10 +139,7 @@ func (s *session) nameSurvivors() {
 	// A process that was just hung up on needs a moment to go.
 	for end := time.Now().Add(forcedPatience); len(left) > 0 && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
-		left = slices.DeleteFunc(left, func(x process.Entry) bool {
-			p, err := process.Lookup(x.PID)
-			return err != nil || p.State == process.Zombie || !p.Start.Equal(x.Start)
-		})
+		left = slices.DeleteFunc(left, func(x process.Entry) bool { return !process.Alive(x.PID, x.Start) })
 	}
 	if len(left) == 0 {
 		return
