@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,11 @@ func (b *Backend) Focus(ctx context.Context, id terminal.ID) error {
 	if err != nil {
 		return b.explain(op, id, err)
 	}
-	if client, shows := newestClient(answers); client != "" && shows != session {
+	client, shows, err := newestClient(answers)
+	if err != nil {
+		return b.explain(op, id, err)
+	}
+	if client != "" && shows != session {
 		line += " ; switch-client -c " + quote(client) + " -t " + quote(session)
 	}
 	if _, err := l.do(ctx, line); err != nil {
@@ -44,28 +49,24 @@ func (b *Backend) Focus(ctx context.Context, id terminal.ID) error {
 
 // newestClient is the person's client that was used last, and the session that
 // it shows.
-func newestClient(answers []answer) (name, session string) {
+func newestClient(answers []answer) (name, session string, err error) {
 	newest := int64(-1)
 	for _, a := range answers {
 		for _, line := range a.lines {
-			var control int
-			var at int64
-			var shows string
 			f := strings.SplitN(string(line), " ", 5)
 			if len(f) != 5 || f[0] != "F" {
-				continue
+				return "", "", unread(string(line))
 			}
-			if _, err := fmt.Sscan(f[1], &control); err != nil || control == 1 {
-				continue
+			at, err := strconv.ParseInt(f[2], 10, 64)
+			if err != nil {
+				return "", "", unread(string(line))
 			}
-			if _, err := fmt.Sscan(f[2], &at); err != nil || at <= newest {
-				continue
+			if f[1] != "1" && at > newest {
+				newest, name, session = at, f[4], f[3]
 			}
-			shows = f[3]
-			newest, name, session = at, f[4], shows
 		}
 	}
-	return name, session
+	return name, session, nil
 }
 
 // Resize asks for a size in cells. Where a person's client shows the window,

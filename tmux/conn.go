@@ -76,6 +76,7 @@ var (
 	errSilent = errors.New("the tmux server does not answer")
 	errFlood  = errors.New("the tmux server takes no commands")
 	errSpeech = errors.New("the tmux server answered out of order")
+	errUnread = errors.New("the tmux server tells something that is not understood")
 )
 
 // maxWaiting is how many bytes of commands may wait for the server.

@@ -72,11 +72,11 @@ func outputNote(rest []byte, end string) note {
 
 // paneNumber reads %N.
 func paneNumber(id []byte) (int, bool) {
-	if len(id) < 2 || len(id) > 10 || id[0] != '%' {
+	if len(id) < 2 || len(id) > 10 || id[0] != '%' || id[1] < '0' || id[1] > '9' {
 		return 0, false
 	}
 	n, err := strconv.Atoi(string(id[1:]))
-	return n, err == nil && n >= 0
+	return n, err == nil
 }
 
 // unescape appends output as the program printed it: tmux writes a backslash

@@ -157,13 +157,14 @@ func (b *Backend) launch(ctx context.Context, program string) (string, error) {
 func (l *link) identify(out string) ([]home, error) {
 	var homes []home
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 8)
+		line = strings.TrimSuffix(line, "\n")
+		f := strings.SplitN(line, " ", 8)
 		if len(f) < 8 {
-			continue
+			return nil, unread(line)
 		}
 		pid, err := strconv.Atoi(f[0])
 		if err != nil {
-			continue
+			return nil, unread(line)
 		}
 		activity, _ := strconv.ParseInt(f[3], 10, 64)
 		l.pid = pid

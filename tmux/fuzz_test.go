@@ -42,11 +42,28 @@ func FuzzOutputIsAsItWasPrinted(f *testing.F) { // TMUX-22
 	})
 }
 
-func FuzzListsAreReadOrLeftOut(f *testing.F) { // TMUX-22
-	f.Add("P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0  0 /dev/pts/1 na\\ me  title")
-	f.Fuzz(func(t *testing.T, line string) {
-		if p, ok := parsePane(line); ok && (p.pane < 0 || p.session == "" || p.window == "") {
-			t.Errorf("%q is read as %+v", line, p)
+func FuzzListsAreReadWholeOrNotAtAll(f *testing.F) { // TMUX-22, TMUX-25
+	f.Add("P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1 na\\ me  title\nP %1", "C 0 $0 1")
+	f.Fuzz(func(t *testing.T, panes, clients string) {
+		answers := make([]answer, 2)
+		listed := map[string]bool{}
+		for i, text := range []string{panes, clients} {
+			for line := range strings.SplitSeq(text, "\n") {
+				answers[i].lines = append(answers[i].lines, []byte(line))
+				if rest, ok := strings.CutPrefix(line, "P "); ok && i == 0 {
+					id, _, _ := strings.Cut(rest, " ")
+					listed[strings.TrimLeft(strings.TrimPrefix(id, "%"), "0")] = true
+				}
+			}
+		}
+		got, _, err := parseLists(answers)
+		for _, p := range got {
+			if p.pane < 0 || p.session == "" || p.window == "" {
+				t.Errorf("%q is read as %+v", panes, p)
+			}
+		}
+		if err == nil && len(got) != len(listed) {
+			t.Errorf("of %q only %+v is read", panes, got)
 		}
 	})
 }

@@ -350,15 +350,19 @@ func (l *link) listen(ctx context.Context, session string) *listener {
 	}
 	k := &call{}
 	k.finish = func(k *call) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		newest := -1
 		for _, a := range k.answers {
 			for _, line := range a.lines {
-				if number, ok := paneNumber(line); ok {
-					h.newest = max(h.newest, number)
+				number, ok := paneNumber(line)
+				if !ok {
+					return // and no pane counts as new
 				}
+				newest = max(newest, number)
 			}
 		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.newest = newest
 	}
 	c.post(k, "list-panes -a -F '#{pane_id}'")
 	l.run(func() { // when it ends, what it heard is out of date

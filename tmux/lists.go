@@ -70,34 +70,71 @@ func parsePane(line string) (p listed, ok bool) {
 }
 
 // parseLists reads the answers that tell panes and clients. A pane whose window
-// stands in several sessions counts where it is listed first.
-func parseLists(answers []answer) ([]listed, clients) {
+// stands in several sessions counts where it is listed first. All of it is read or
+// none: what is not listed has ended.
+func parseLists(answers []answer) ([]listed, clients, error) {
+	who := clients{attached: map[string]int{}}
+	if len(answers) != 2 {
+		return nil, who, errSpeech
+	}
+	records, err := answers[0].records("P ")
+	if err != nil {
+		return nil, who, err
+	}
 	var panes []listed
 	seen := map[int]bool{}
-	who := clients{attached: map[string]int{}}
-	var latest int64 = -1
-	for _, a := range answers {
-		for _, raw := range a.lines {
-			line := string(raw)
-			if p, ok := parsePane(line); ok {
-				if !seen[p.pane] {
-					seen[p.pane] = true
-					panes = append(panes, p)
-				}
-				continue
-			}
-			f := strings.Fields(line)
-			if len(f) != 4 || f[0] != "C" || f[1] == "1" {
-				continue
-			}
-			who.attached[f[2]]++
-			if at, err := strconv.ParseInt(f[3], 10, 64); err == nil && at > latest {
-				latest, who.newest = at, f[2]
-			}
+	for _, line := range records {
+		p, ok := parsePane(line)
+		if !ok {
+			return nil, who, unread(line)
+		}
+		if !seen[p.pane] {
+			seen[p.pane] = true
+			panes = append(panes, p)
 		}
 	}
-	return panes, who
+	var latest int64 = -1
+	for _, raw := range answers[1].lines {
+		line := string(raw)
+		f := strings.Split(line, " ")
+		if len(f) != 4 || f[0] != "C" {
+			return nil, who, unread(line)
+		}
+		at, err := strconv.ParseInt(f[3], 10, 64)
+		if err != nil {
+			return nil, who, unread(line)
+		}
+		if f[1] == "1" {
+			continue
+		}
+		who.attached[f[2]]++
+		if at > latest {
+			latest, who.newest = at, f[2]
+		}
+	}
+	return panes, who, nil
 }
+
+// records puts the lines of a list together whose records may hold text of several
+// lines. Each begins with the same word: in such text tmux puts a backslash before
+// the blank.
+func (a answer) records(word string) ([]string, error) {
+	var list []string
+	for _, raw := range a.lines {
+		switch line := string(raw); {
+		case strings.HasPrefix(line, word):
+			list = append(list, line)
+		case len(list) == 0:
+			return nil, unread(line)
+		default:
+			list[len(list)-1] += "\n" + line
+		}
+	}
+	return list, nil
+}
+
+// unread is the error for a line of tmux's that is not in the form that was asked for.
+func unread(line string) error { return fmt.Errorf("%w: %q", errUnread, oneLine(line)) }
 
 // refresh reads the lists: new panes are listened to, vanished ones have ended.
 // What is known afterwards is no older than the call. tmux tells of no change in
@@ -118,15 +155,18 @@ func (l *link) reread(ctx context.Context) error {
 	l.readings.Add(1)
 	answers, err := l.do(ctx, "list-panes -a -F "+quote(paneFormat)+" ; list-clients -F "+quote(clientFormat))
 	if err == nil {
-		l.take(ctx, answers)
+		err = l.take(ctx, answers)
 	}
 	l.readErr = err
 	return err
 }
 
 // take brings what is known in line with the lists.
-func (l *link) take(ctx context.Context, answers []answer) {
-	panes, who := parseLists(answers)
+func (l *link) take(ctx context.Context, answers []answer) error {
+	panes, who, err := parseLists(answers)
+	if err != nil {
+		return err
+	}
 	var homes []home
 	for _, p := range panes {
 		if !slices.ContainsFunc(homes, func(h home) bool { return h.id == p.session }) {
@@ -138,6 +178,7 @@ func (l *link) take(ctx context.Context, answers []answer) {
 		l.gone(ctx, p, panes)
 	}
 	l.hearAll(ctx, homes, who)
+	return nil
 }
 
 // match takes over what is listed, and returns the panes that are not there any more.

@@ -45,7 +45,7 @@ func (p *pane) describe() terminal.Session {
 	s := terminal.Session{
 		ID: p.id, Backend: "tmux",
 		Window: seen.session + "@" + p.link.identity, Tab: seen.window + "!" + p.link.identity,
-		Name: seen.name, Title: oneLine(seen.title), Current: who.current(seen),
+		Name: oneLine(seen.name), Title: oneLine(seen.title), Current: who.current(seen),
 		ShellPID: pid, TTY: seen.tty, Local: true, Rows: seen.rows, Columns: seen.columns, Marks: p.marks(),
 	}
 	if p.term != nil {
