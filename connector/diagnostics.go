@@ -12,9 +12,10 @@ import (
 
 type diagnosticsIn struct{}
 
-// aPath is an absolute path of at least two parts, as far as a blank or a mark
-// that ends it in prose.
-var aPath = lazy.Regexp(`(^|[\s("'=:])(?:/[^\s"',:;()]+){2,}/?`)
+// aPath is an absolute path of at least two parts, as far as a mark that ends it in
+// prose, or a blank behind which no further part of it begins: macOS keeps what
+// programs know in "Application Support".
+var aPath = lazy.Regexp(`(^|[\s("'=:])(?:/[^\s"',:;()]+(?: \pL[^\s"',:;()/]*/[^\s"',:;()]*)*){2,}/?`)
 
 // pathless takes the paths out of what is told to a model: where a person keeps
 // what is nothing that it needs. `termpilot doctor` shows them to the person.

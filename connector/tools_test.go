@@ -190,9 +190,12 @@ func TestFailuresKeepTheEnginesCodeAndHint(t *testing.T) { // MCP-39
 func TestDiagnosticsTellNoPaths(t *testing.T) { // MCP-45
 	for text, want := range map[string]string{
 		"no host answers: dial unix /home/eve/.local/state/termpilot/host/attach.sock: connect: no such file": "no host answers: dial unix [path]: connect: no such file",
-		"chmod 700 '/home/eve/my'":         "chmod 700 '[path]'",
-		"1/2 sessions, and/or 3 ms at 3/4": "1/2 sessions, and/or 3 ms at 3/4",
-		"socket=/run/user/1000/x.sock":     "socket=[path]",
+		"chmod 700 '/home/eve/my'": "chmod 700 '[path]'",
+		"dial unix /Users/eve/Library/Application Support/termpilot/host/attach.sock: connect": "dial unix [path]: connect",
+		"mend the permissions of /Users/eve/Library/Application Support/termpilot":             "mend the permissions of [path]",
+		"see /home/eve/log and try again; 3 of /a/b 3/4":                                       "see [path] and try again; 3 of [path] 3/4",
+		"1/2 sessions, and/or 3 ms at 3/4":                                                     "1/2 sessions, and/or 3 ms at 3/4",
+		"socket=/run/user/1000/x.sock":                                                         "socket=[path]",
 	} {
 		if got := pathless(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
