@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"termpilot/fault"
@@ -97,11 +98,24 @@ func put(ctx context.Context, socket string, q question) (answer, error) {
 	switch {
 	case err == nil:
 		return a, nil
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return answer{}, errors.Join(errNobody, err) // it ended while it was asked
 	}
 	return answer{}, &fault.Error{
 		Op: "tunnel", Code: fault.Deadline, Detail: "the supervisor listens but does not answer",
 		Hint: "run termpilot chatgpt disconnect, then set up again", Err: err,
+	}
+}
+
+// inquire asks the supervisor of an alias, wherever it listens, and says whether
+// there is one and at which paths. One that begins or ends has the lock before and
+// after it listens, so a second passes before errNobody is believed of one that has it.
+func (p Place) inquire(ctx context.Context, alias string, q question) (a answer, held bool, f files, err error) {
+	for end := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) {
+		held, _, f = p.find(alias)
+		a, err = put(ctx, f.control, q)
+		if !errors.Is(err, errNobody) || !held || ctx.Err() != nil || time.Now().After(end) {
+			return a, held, f, err
+		}
 	}
 }

@@ -93,8 +93,7 @@ func Setup(ctx context.Context, p Place, r Request) (Status, error) {
 		return Status{}, err
 	}
 	defer alone.Close()
-	held, _, running := p.find(c.Alias)
-	a, err := put(ctx, running.control, question{Op: opSame, Key: key.value, Runs: fingerprint(c, r.Version, r.Sources.Getenv)})
+	a, held, _, err := p.inquire(ctx, c.Alias, question{Op: opSame, Key: key.value, Runs: fingerprint(c, r.Version, r.Sources.Getenv)})
 	if err != nil && !errors.Is(err, errNobody) {
 		return Status{}, err
 	}

@@ -70,20 +70,12 @@ func Inspect(ctx context.Context, p Place, alias string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	var f files
-	var held bool
-	for end := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) { // one that begins or ends has the lock before and after it listens
-		held, _, f = p.find(c.Alias)
-		a, err := put(ctx, f.control, question{Op: opStatus})
-		if err == nil && a.Status != nil {
-			return *a.Status, nil
-		}
-		if err != nil && !errors.Is(err, errNobody) {
-			return Status{}, err
-		}
-		if !held || ctx.Err() != nil || time.Now().After(end) {
-			break
-		}
+	a, held, f, err := p.inquire(ctx, c.Alias, question{Op: opStatus})
+	switch {
+	case err == nil && a.Status != nil:
+		return *a.Status, nil
+	case err != nil && !errors.Is(err, errNobody):
+		return Status{}, err
 	}
 	s := Status{
 		Alias: c.Alias, TunnelID: c.TunnelID, Polling: PollingStopped, PollAge: -1,
