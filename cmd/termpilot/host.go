@@ -14,6 +14,7 @@ import (
 	"termpilot/fault"
 	"termpilot/host"
 	"termpilot/terminal"
+	"termpilot/tunnel"
 )
 
 func (a *app) hostCommand() *cobra.Command {
@@ -28,7 +29,16 @@ func startHost(ctx context.Context) (host.Status, error) {
 	if err != nil {
 		return host.Status{}, err
 	}
+	forgetSecrets() // a program in a session can read what the host was started with
 	return host.Start(ctx, self, "host", "serve")
+}
+
+// forgetSecrets takes out of this process's environment, and so of that of what it
+// starts, what lets others in: the tunnel's key, and the token of an HTTP server.
+func forgetSecrets() {
+	for _, name := range append(tunnel.Secrets(tunnel.Config{}, os.Environ()), tokenVariable) {
+		_ = os.Unsetenv(name)
+	}
 }
 
 // hostReport is what host start and host status print.

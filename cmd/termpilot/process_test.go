@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -186,12 +187,28 @@ func TestServeEndsWhenItsParentVanishes(t *testing.T) { // CLI-11
 	}
 }
 
+func TestTheHostIsStartedWithoutSecrets(t *testing.T) { // TUN-6, CLI-13
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows what a process was started with")
+	}
+	env := append(home(t), "CONTROL_PLANE_API_KEY=canary", "TERMPILOT_HTTP_TOKEN=canary")
+	openSession(t, env)
+	m := regexp.MustCompile(`"pid": (\d+)`).FindStringSubmatch(output(t, env, "host", "status", "--json"))
+	if m == nil {
+		t.Fatal("the host tells no pid")
+	}
+	environ, err := os.ReadFile("/proc/" + m[1] + "/environ")
+	if err != nil || !strings.Contains(string(environ), "TERMPILOT_HOME=") || strings.Contains(string(environ), "canary") {
+		t.Errorf("got %q, %v", environ, err)
+	}
+}
+
 func TestServeOverHTTPWantsItsToken(t *testing.T) { // CLI-12, CLI-13
 	env := home(t)
 	for _, own := range []bool{false, true} {
-		env := env
+		env := append(env, "TERMPILOT_HTTP_TOKEN= ") // nobody could send that
 		if own {
-			env = append(env, "TERMPILOT_HTTP_TOKEN=the-one-of-the-environment")
+			env = append(env, "TERMPILOT_HTTP_TOKEN=the-one-of-the-environment\n")
 		}
 		cmd := command(env, "serve", "--http", "127.0.0.1:0")
 		errs, err := cmd.StderrPipe()

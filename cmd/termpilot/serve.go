@@ -19,7 +19,6 @@ import (
 	"termpilot/fault"
 	"termpilot/host"
 	"termpilot/private"
-	"termpilot/tunnel"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -33,16 +32,15 @@ func (a *app) serveCommand() *cobra.Command {
 			"  termpilot serve --http 127.0.0.1:8765",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range tunnel.Secrets(tunnel.Config{}, os.Environ()) {
-				_ = os.Unsetenv(name) // a tunnel-client that started this hands its key down
-			}
+			token := strings.TrimSpace(a.getenv(tokenVariable))
+			forgetSecrets() // a tunnel-client that started this hands its key down
 			d, err := a.deck(s)
 			if err != nil {
 				return err
 			}
 			defer d.close()
 			if address != "" {
-				return a.serveHTTP(cmd.Context(), d, address)
+				return a.serveHTTP(cmd.Context(), d, address, token)
 			}
 			ctx, stop := connector.WatchParent(cmd.Context())
 			defer stop()
@@ -58,14 +56,14 @@ func (a *app) serveCommand() *cobra.Command {
 }
 
 // serveHTTP serves until ctx ends. Where it listens is told on the standard
-// error; the token never is.
-func (a *app) serveHTTP(ctx context.Context, d *deck, address string) error {
+// error; the token, given or of a file, never is.
+func (a *app) serveHTTP(ctx context.Context, d *deck, address, given string) error {
 	listener, err := listenLoopback(ctx, address)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	token, origin, err := a.token()
+	token, origin, err := a.token(given)
 	if err != nil {
 		return err
 	}
@@ -115,11 +113,11 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 const tokenVariable = "TERMPILOT_HTTP_TOKEN"
 
 // token returns the bearer token of the HTTP server, and where it came from in
-// words. Without one in the environment it is kept in a private file, made
-// when it is missing.
-func (a *app) token() (token, origin string, err error) {
-	if token = strings.TrimSpace(a.getenv(tokenVariable)); token != "" {
-		return token, "the variable " + tokenVariable, nil
+// words. Without one that was given in the environment it is kept in a private
+// file, made when it is missing.
+func (a *app) token(given string) (token, origin string, err error) {
+	if given != "" {
+		return given, "the variable " + tokenVariable, nil
 	}
 	where, err := host.Paths(a.getenv)
 	if err != nil {

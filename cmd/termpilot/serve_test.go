@@ -10,13 +10,13 @@ func TestServersThatStartAtOnceHaveOneToken(t *testing.T) { // CLI-13
 	for range 20 {
 		home := filepath.Join(t.TempDir(), "tp")
 		a := &app{getenv: func(name string) string {
-			return map[string]string{"HOME": home, "TERMPILOT_HOME": home, tokenVariable: " \n"}[name]
+			return map[string]string{"HOME": home, "TERMPILOT_HOME": home}[name]
 		}}
 		var tokens [4]string
 		var wg sync.WaitGroup
 		for i := range tokens {
 			wg.Go(func() {
-				token, origin, err := a.token()
+				token, origin, err := a.token("")
 				if err != nil || origin != filepath.Join(home, "http.token") {
 					t.Errorf("%q, %v", origin, err)
 				}
