@@ -8,15 +8,14 @@ import (
 	"termpilot/terminal"
 )
 
-// notified takes one notification.
-func (s *state) notified(n *api.Notification) {
+// notified takes one notification. An error means that it cannot be understood.
+func (s *state) notified(n *api.Notification) error {
 	if x := n.GetLayoutChangedNotification(); x != nil {
-		s.setLayout(x.GetListSessionsResponse())
-		return
+		return s.setLayout(x.GetListSessionsResponse())
 	}
 	if x := n.GetBroadcastDomainsChanged(); x != nil {
 		s.setDomains(x.GetBroadcastDomains())
-		return
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,16 +32,19 @@ func (s *state) notified(n *api.Notification) {
 		s.focusChanged(x)
 	}
 	if x := n.GetVariableChangedNotification(); x != nil {
-		s.variableChanged(x)
+		if err := s.variableChanged(x); err != nil {
+			return err
+		}
 	}
 	if x := n.GetPromptNotification(); x != nil {
 		s.promptChanged(x)
 	}
 	if x := n.GetScreenUpdateNotification(); x != nil {
 		s.push(terminal.ID(x.GetSession()), terminal.Event{Kind: terminal.Output})
-		return // nobody waits for the state to change with it
+		return nil // nobody waits for the state to change with it
 	}
 	s.touch()
+	return nil
 }
 
 // push gives an event to the watchers of a session. The lock is held.
@@ -52,19 +54,22 @@ func (s *state) push(id terminal.ID, e terminal.Event) {
 	}
 }
 
-func (s *state) variableChanged(n *api.VariableChangedNotification) {
+func (s *state) variableChanged(n *api.VariableChangedNotification) error {
 	r := s.sessions[terminal.ID(n.GetIdentifier())]
 	if r == nil || n.GetScope() != api.VariableScope_SESSION {
-		return
+		return nil
 	}
-	value, ok := plain(n.GetJsonNewValue())
+	value, ok, err := plain(n.GetJsonNewValue())
+	if err != nil {
+		return err
+	}
 	if !ok {
 		delete(r.vars, n.GetName())
 	} else {
 		r.vars[n.GetName()] = value
 	}
 	if n.GetName() != varPrompt {
-		return
+		return nil
 	}
 	before := r.prompt
 	r.prompt, _ = parseLivePrompt(value)
@@ -73,6 +78,7 @@ func (s *state) variableChanged(n *api.VariableChangedNotification) {
 			ID: r.prompt.ID, State: terminal.Continuation,
 		})})
 	}
+	return nil
 }
 
 // promptChanged turns a prompt notification into an event. It carries the

@@ -51,8 +51,9 @@ type link struct {
 type call struct {
 	request *api.ClientOriginatedMessage
 	// apply, if set, is run by the reader when the answer comes, so that what it
-	// stores keeps its place in the order of the terminal's messages.
-	apply func(*api.ServerOriginatedMessage)
+	// stores keeps its place in the order of the terminal's messages. An error means
+	// that the answer cannot be understood.
+	apply func(*api.ServerOriginatedMessage) error
 	names []string // of the variables that are asked for
 	ours  bool     // the answer is an error of termpilot's host
 
@@ -296,8 +297,7 @@ func (l *link) receive(data []byte) error {
 		return violation("a message cannot be decoded")
 	}
 	if n := m.GetNotification(); n != nil {
-		l.state.notified(n)
-		return nil
+		return l.state.notified(n)
 	}
 	l.mu.Lock()
 	c := l.pending[m.GetId()]
@@ -307,7 +307,9 @@ func (l *link) receive(data []byte) error {
 		return nil
 	}
 	if c.apply != nil {
-		c.apply(m)
+		if err := c.apply(m); err != nil {
+			return err
+		}
 	}
 	if _, failed := m.GetSubmessage().(*api.ServerOriginatedMessage_Error); failed {
 		c.ours = l.state.isOurs()

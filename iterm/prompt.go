@@ -100,7 +100,10 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 	if v.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
 		return terminal.Prompt{}, nil, errNotFound
 	}
-	known := vars.variables()
+	known, err := vars.variables()
+	if err != nil {
+		return terminal.Prompt{}, nil, err
+	}
 	switch r.GetStatus() {
 	case api.GetPromptResponse_OK:
 	case api.GetPromptResponse_SESSION_NOT_FOUND:
@@ -245,7 +248,11 @@ func (l *link) exit(ctx context.Context, id terminal.ID) (*terminal.Exit, error)
 	if r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
 		return nil, errNotFound
 	}
-	if exit, ok := parseExit(ask.variables()[varExit]); ok {
+	vars, err := ask.variables()
+	if err != nil {
+		return nil, err
+	}
+	if exit, ok := parseExit(vars[varExit]); ok {
 		return &exit, nil
 	}
 	return nil, nil

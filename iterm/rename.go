@@ -90,7 +90,7 @@ func (l *link) profileNameOf(ctx context.Context, id terminal.ID) (string, error
 	}
 	guids := make(map[string]string, 2)
 	for _, p := range r.GetProperties() {
-		guids[p.GetKey()], _ = plain(p.GetJsonValue())
+		guids[p.GetKey()], _, _ = plain(p.GetJsonValue()) // without one the profile has no name here
 	}
 	guid := guids["Original Guid"]
 	if guid == "" {

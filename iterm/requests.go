@@ -55,10 +55,11 @@ func (l *link) askLayout() *call {
 		request: &api.ClientOriginatedMessage{
 			Submessage: &api.ClientOriginatedMessage_ListSessionsRequest{ListSessionsRequest: &api.ListSessionsRequest{}},
 		},
-		apply: func(m *api.ServerOriginatedMessage) {
+		apply: func(m *api.ServerOriginatedMessage) error {
 			if r := m.GetListSessionsResponse(); r != nil {
-				l.state.setLayout(r)
+				return l.state.setLayout(r)
 			}
+			return nil
 		},
 	}
 }
@@ -67,7 +68,10 @@ func (l *link) askLayout() *call {
 func (l *link) askFocus() *call {
 	return &call{
 		request: &api.ClientOriginatedMessage{Submessage: &api.ClientOriginatedMessage_FocusRequest{FocusRequest: &api.FocusRequest{}}},
-		apply:   func(m *api.ServerOriginatedMessage) { l.state.setFocus(m.GetFocusResponse()) },
+		apply: func(m *api.ServerOriginatedMessage) error {
+			l.state.setFocus(m.GetFocusResponse())
+			return nil
+		},
 	}
 }
 

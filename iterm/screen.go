@@ -166,7 +166,10 @@ func (l *link) readRows(ctx context.Context, id terminal.ID, want terminal.Range
 		return nil, violation("number_of_lines cannot be read")
 	}
 	if !known {
-		v := vars.variables()
+		v, err := vars.variables()
+		if err != nil {
+			return nil, err
+		}
 		read.alternate = truth(v[varAlternate])
 		if read.columns == 0 {
 			read.columns = number(v[varColumns])

@@ -126,8 +126,9 @@ func (c *Client) ApplicationCursor(ctx context.Context, id terminal.ID) (bool, e
 		if r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
 			return errNotFound
 		}
-		application = ask.variables()[varCursorKeys] == "application"
-		return nil
+		vars, err := ask.variables()
+		application = vars[varCursorKeys] == "application"
+		return err
 	})
 	return application, err
 }

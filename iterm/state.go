@@ -1,6 +1,7 @@
 package iterm
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -92,15 +93,19 @@ func (s *state) record(id terminal.ID) *record {
 	return r
 }
 
-// setLayout takes the whole topology.
-func (s *state) setLayout(list *api.ListSessionsResponse) {
+// setLayout takes the whole topology, or none of it: a session that is not in it
+// has ended, which one that cannot be read has not.
+func (s *state) setLayout(list *api.ListSessionsResponse) error {
+	if err := readable(list); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.order = s.order[:0]
 	present := make(map[terminal.ID]bool, len(s.sessions))
 	place := func(window, tab string, summary *api.SessionSummary) {
 		id := terminal.ID(summary.GetUniqueIdentifier())
-		if !exact(id) || present[id] {
+		if present[id] {
 			return
 		}
 		present[id] = true
@@ -124,26 +129,57 @@ func (s *state) setLayout(list *api.ListSessionsResponse) {
 			if t.ActiveSessionId != nil {
 				s.active[t.GetTabId()] = terminal.ID(t.GetActiveSessionId())
 			}
-			eachSession(t.GetRoot(), 0, func(x *api.SessionSummary) { place(w.GetWindowId(), t.GetTabId(), x) })
-			for _, x := range t.GetMinimizedSessions() {
-				place(w.GetWindowId(), t.GetTabId(), x)
-			}
-			for _, x := range t.GetFloatingPanes() {
-				place(w.GetWindowId(), t.GetTabId(), x.GetSession())
-			}
 		}
 	}
+	eachListed(list, place)
 	maps.DeleteFunc(s.selected, func(w, _ string) bool { return !windows[w] })
 	maps.DeleteFunc(s.active, func(t string, _ terminal.ID) bool { _, ok := s.tabs[t]; return !ok })
-	for _, x := range list.GetBuriedSessions() {
-		place("", "", x)
-	}
 	for id, r := range s.sessions {
 		if r.listed && !present[id] { // one that no layout has shown yet may still come
 			s.end(id)
 		}
 	}
 	s.touch()
+	return nil
+}
+
+// eachListed calls f with every session of a topology, in its order; those that are
+// buried are in no window. It reports whether it came to the ends of all trees.
+func eachListed(list *api.ListSessionsResponse, f func(window, tab string, x *api.SessionSummary)) (whole bool) {
+	whole = true
+	for _, w := range list.GetWindows() {
+		for _, t := range w.GetTabs() {
+			whole = eachSession(t.GetRoot(), 0, func(x *api.SessionSummary) { f(w.GetWindowId(), t.GetTabId(), x) }) && whole
+			for _, x := range t.GetMinimizedSessions() {
+				f(w.GetWindowId(), t.GetTabId(), x)
+			}
+			for _, pane := range t.GetFloatingPanes() {
+				if x := pane.GetSession(); x != nil {
+					f(w.GetWindowId(), t.GetTabId(), x)
+				}
+			}
+		}
+	}
+	for _, x := range list.GetBuriedSessions() {
+		f("", "", x)
+	}
+	return whole
+}
+
+// readable refuses a topology of which not every session can be read.
+func readable(list *api.ListSessionsResponse) error {
+	if list == nil {
+		return violation("a change of the layout tells no layout")
+	}
+	named := true
+	whole := eachListed(list, func(_, _ string, x *api.SessionSummary) { named = named && exact(terminal.ID(x.GetUniqueIdentifier())) })
+	switch {
+	case !whole:
+		return violation(fmt.Sprintf("a layout has splits more than %d deep", maxSplits))
+	case !named:
+		return violation("a layout has a session without an id")
+	}
+	return nil
 }
 
 // isTmux reports whether a tab shows a window of tmux -CC: iTerm2 numbers the
@@ -156,18 +192,22 @@ func isTmux(t *api.ListSessionsResponse_Tab) bool {
 // not reach half of it.
 const maxSplits = 64
 
-func eachSession(node *api.SplitTreeNode, depth int, f func(*api.SessionSummary)) {
+// eachSession calls f with the sessions of a tree of splits, and reports whether
+// it came to all of its ends.
+func eachSession(node *api.SplitTreeNode, depth int, f func(*api.SessionSummary)) (whole bool) {
 	if depth > maxSplits {
-		return
+		return false
 	}
+	whole = true
 	for _, link := range node.GetLinks() {
 		if x := link.GetSession(); x != nil {
 			f(x)
 		}
 		if n := link.GetNode(); n != nil {
-			eachSession(n, depth+1, f)
+			whole = eachSession(n, depth+1, f) && whole
 		}
 	}
+	return whole
 }
 
 // end takes a session out of the state, whether or not a layout ever showed it.

@@ -109,29 +109,30 @@ func TestEverySessionIsListedOnceInTheLayoutsOrder(t *testing.T) { // ITERM-30
 	split := func(links ...*api.SplitTreeNode_SplitTreeLink) *api.SplitTreeNode_SplitTreeLink {
 		return &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Node{Node: &api.SplitTreeNode{Links: links}}}
 	}
-	deep := pane(99)
-	for range 1000 {
-		deep = split(deep)
-	}
 	c := New(Options{Name: "iterm2"})
 	var s state
 	s.init(c)
-	s.setLayout(&api.ListSessionsResponse{
+	if err := s.setLayout(&api.ListSessionsResponse{
 		Windows: []*api.ListSessionsResponse_Window{
 			{WindowId: proto.String("A"), SelectedTabId: proto.String("2"), Tabs: []*api.ListSessionsResponse_Tab{
 				{TabId: proto.String("1"), Root: &api.SplitTreeNode{Links: []*api.SplitTreeNode_SplitTreeLink{split(pane(4), split(pane(3)), pane(5)), {}}}},
 				{TabId: proto.String("2"), ActiveSessionId: proto.String(guid(2)), MinimizedSessions: []*api.SessionSummary{x(2), x(4)}, FloatingPanes: []*api.FloatingPane{{Session: x(6)}, {}}},
 			}},
 			{},
-			{Tabs: []*api.ListSessionsResponse_Tab{{Root: &api.SplitTreeNode{Links: []*api.SplitTreeNode_SplitTreeLink{deep}}}}},
 		},
-		BuriedSessions: []*api.SessionSummary{x(1), {}, {UniqueIdentifier: proto.String("all")}},
-	})
-	var got []terminal.ID
-	for _, x := range s.list("iterm2") {
-		got = append(got, x.ID)
+		BuriedSessions: []*api.SessionSummary{x(1)},
+	}); err != nil {
+		t.Fatal(err)
 	}
-	if want := []terminal.ID{sid(4), sid(3), sid(5), sid(2), sid(6), sid(1)}; !slices.Equal(got, want) {
+	listed := func() []terminal.ID {
+		var ids []terminal.ID
+		for _, x := range s.list("iterm2") {
+			ids = append(ids, x.ID)
+		}
+		return ids
+	}
+	want := []terminal.ID{sid(4), sid(3), sid(5), sid(2), sid(6), sid(1)}
+	if got := listed(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	s.setFocus(&api.FocusResponse{Notifications: []*api.FocusChangedNotification{
@@ -139,6 +140,50 @@ func TestEverySessionIsListedOnceInTheLayoutsOrder(t *testing.T) { // ITERM-30
 	}})
 	if x, _ := s.one("iterm2", sid(2)); !x.Current || x.Window != "A" || x.Tab != "2" {
 		t.Errorf("got %+v", x)
+	}
+}
+
+func TestALayoutThatCannotBeReadEndsNothing(t *testing.T) { // ITERM-32
+	pane := func(id string) *api.SplitTreeNode_SplitTreeLink {
+		return &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Session{Session: &api.SessionSummary{UniqueIdentifier: proto.String(id)}}}
+	}
+	of := func(links ...*api.SplitTreeNode_SplitTreeLink) *api.ListSessionsResponse {
+		return &api.ListSessionsResponse{Windows: []*api.ListSessionsResponse_Window{{Tabs: []*api.ListSessionsResponse_Tab{{Root: &api.SplitTreeNode{Links: links}}}}}}
+	}
+	deep := pane(guid(1))
+	for range maxSplits + 1 {
+		deep = &api.SplitTreeNode_SplitTreeLink{Child: &api.SplitTreeNode_SplitTreeLink_Node{Node: &api.SplitTreeNode{Links: []*api.SplitTreeNode_SplitTreeLink{deep}}}}
+	}
+	var s state
+	s.init(New(Options{Name: "iterm2"}))
+	if err := s.setLayout(of(pane(guid(1)), pane(guid(2)))); err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string]*api.ListSessionsResponse{
+		"no layout": nil, "splits without end": of(deep), "a session without an id": of(pane(guid(1)), pane("")),
+		"a session of another id": of(pane("all")), "a buried one": {BuriedSessions: []*api.SessionSummary{{}}},
+	} {
+		n := &api.Notification{LayoutChangedNotification: &api.LayoutChangedNotification{ListSessionsResponse: list}}
+		if err := s.notified(n); err == nil || len(s.list("iterm2")) != 2 {
+			t.Errorf("%s: %v, and %d sessions are left", name, err, len(s.list("iterm2")))
+		}
+	}
+}
+
+func TestAnAnswerThatHasNotEachVariableIsRefused(t *testing.T) { // ITERM-32
+	for _, values := range [][]string{{}, {"1"}, slices.Repeat([]string{"null"}, len(sessionVariables)+1), append(slices.Repeat([]string{"null"}, len(sessionVariables)-1), `"torn`)} {
+		s := newFakeServer(t, newWorld(1))
+		s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
+			if m.GetVariableRequest().GetSessionId() == "" {
+				return false
+			}
+			c.answer(m, &api.ServerOriginatedMessage{Submessage: &api.ServerOriginatedMessage_VariableResponse{
+				VariableResponse: &api.VariableResponse{Status: api.VariableResponse_OK.Enum(), Values: values},
+			}})
+			return true
+		}
+		_, err := s.client(Options{}).Sessions(t.Context())
+		wantCode(t, err, fault.Protocol)
 	}
 }
 
@@ -179,8 +224,8 @@ func TestValuesAreReadFromTheirJSON(t *testing.T) { // ITERM-31
 	for text, want := range map[string]string{
 		`"a\"b"`: `a"b`, "1": "1", "true": "true", `{"a":1}`: `{"a":1}`, "null": "", "": "", `"unfinished`: "", long: "",
 	} {
-		if got, ok := plain(text); got != want || ok != (want != "") {
-			t.Errorf("%.20q: got %q, %v; want %q", text, got, ok, want)
+		if got, ok, err := plain(text); got != want || ok != (want != "") || (err != nil) != (text == `"unfinished`) {
+			t.Errorf("%.20q: got %q, %v, %v; want %q", text, got, ok, err, want)
 		}
 	}
 }

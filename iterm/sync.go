@@ -64,8 +64,9 @@ func (l *link) knowTopology(ctx context.Context) error {
 			calls = append(calls, subscribe(kind, everywhere, true))
 		}
 		list, focus, domains := l.askLayout(), l.askFocus(), askBroadcastDomains()
-		domains.apply = func(m *api.ServerOriginatedMessage) {
+		domains.apply = func(m *api.ServerOriginatedMessage) error {
 			l.state.setDomains(m.GetGetBroadcastDomainsResponse().GetBroadcastDomains())
+			return nil
 		}
 		app := askAppVariables([]string{appProtocol})
 		if err := l.do(ctx, append(calls, app, list, focus, domains)...); err != nil {
@@ -76,9 +77,12 @@ func (l *link) knowTopology(ctx context.Context) error {
 				return err
 			}
 		}
-		if r := app.answer.GetVariableResponse(); len(r.GetValues()) == 1 {
-			_, ours := plain(r.GetValues()[0])
-			l.state.setOurs(ours)
+		if r := app.answer.GetVariableResponse(); r != nil { // an old iTerm2 knows no variables of the application
+			vars, err := app.variables()
+			if err != nil {
+				return err
+			}
+			l.state.setOurs(vars[appProtocol] != "")
 		}
 		for _, err := range []error{
 			expect(list, (*api.ServerOriginatedMessage).GetListSessionsResponse),
@@ -233,9 +237,9 @@ func profileNames(r *api.ListProfilesResponse, standard string) []string {
 		for _, property := range p.GetProperties() {
 			switch property.GetKey() {
 			case "Name":
-				name, _ = plain(property.GetJsonValue())
+				name, _, _ = plain(property.GetJsonValue())
 			case "Guid":
-				guid, _ = plain(property.GetJsonValue())
+				guid, _, _ = plain(property.GetJsonValue())
 			}
 		}
 		switch {

@@ -2,6 +2,7 @@ package iterm
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -60,20 +61,23 @@ const maxValue = 4096
 
 // plain turns the JSON text of a variable into text: a string without its
 // quotes, a number or boolean as it is written, an object or array as JSON.
-// The variable is unset when ok is false.
-func plain(text string) (value string, ok bool) {
+// The variable is unset when ok is false; one whose text is too long counts as that.
+// An error means that the text is no JSON.
+func plain(text string) (value string, ok bool, err error) {
 	text = strings.TrimSpace(text)
-	if text == "" || text == "null" || len(text) > 8*maxValue {
-		return "", false
-	}
-	if text[0] != '"' {
-		return clip(text), true
+	switch {
+	case text == "" || text == "null" || len(text) > 8*maxValue:
+		return "", false, nil
+	case !json.Valid([]byte(text)):
+		return "", false, violation("a variable's value is no JSON")
+	case text[0] != '"':
+		return clip(text), true, nil
 	}
 	var s string
-	if json.Unmarshal([]byte(text), &s) != nil {
-		return "", false
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return "", false, violation("a variable's value is no JSON")
 	}
-	return clip(s), true
+	return clip(s), true, nil
 }
 
 func clip(s string) string {
@@ -84,18 +88,27 @@ func clip(s string) string {
 }
 
 // variables reads the values of the variables that a call asked for; one that is
-// unset is not among them.
-func (c *call) variables() map[string]string {
-	values := c.answer.GetVariableResponse().GetValues()
+// unset is not among them, and none where the terminal refuses to tell.
+func (c *call) variables() (map[string]string, error) {
+	r := c.answer.GetVariableResponse()
+	if r.GetStatus() != api.VariableResponse_OK {
+		return nil, nil
+	}
+	values := r.GetValues()
+	if len(values) != len(c.names) {
+		return nil, violation(fmt.Sprintf("%d values were told of %d variables", len(values), len(c.names)))
+	}
 	vars := make(map[string]string, len(c.names))
 	for i, name := range c.names {
-		if i < len(values) {
-			if v, ok := plain(values[i]); ok {
-				vars[name] = v
-			}
+		v, ok, err := plain(values[i])
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			vars[name] = v
 		}
 	}
-	return vars
+	return vars, nil
 }
 
 // truth reads a boolean, which the terminal writes as 1, 0, true or false.
@@ -204,11 +217,17 @@ func (l *link) refresh(id terminal.ID) *call {
 
 func (l *link) ask(id terminal.ID, names []string) *call {
 	c := askVariables(id, names)
-	c.apply = func(m *api.ServerOriginatedMessage) {
-		if r := m.GetVariableResponse(); r != nil && r.GetStatus() == api.VariableResponse_OK {
-			c.answer = m
-			l.state.setVariables(id, names, c.variables(), l.details.isDone())
+	c.apply = func(m *api.ServerOriginatedMessage) error {
+		r := m.GetVariableResponse()
+		if r == nil || r.GetStatus() != api.VariableResponse_OK {
+			return nil
 		}
+		c.answer = m
+		vars, err := c.variables()
+		if err == nil {
+			l.state.setVariables(id, names, vars, l.details.isDone())
+		}
+		return err
 	}
 	return c
 }

@@ -122,7 +122,9 @@ func readFresh(vars *call) (p terminal.Prompt, known map[string]string, fresh bo
 	case v.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND:
 		return p, nil, false, errNotFound
 	}
-	known = vars.variables()
+	if known, err = vars.variables(); err != nil {
+		return p, nil, false, err
+	}
 	live, _ := parseLivePrompt(known[varPrompt])
 	p, fresh = live.fresh(known[varMarks])
 	return p, known, fresh, nil
