@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 // What Reads looks at, at most.
 const (
 	maxMembers = 256 // processes of a group
-	maxThreads = 64  // of one process
+	maxThreads = 512 // of one process
 )
 
 // Reads reports whether a process of a process group is blocked right now in
@@ -34,40 +35,43 @@ func Reads(pgid int, tty string) (reads, known bool) {
 	if err != nil {
 		return false, false
 	}
-	members, told := 0, 0
+	members, known := 0, true
 	for _, pid := range pids {
 		s, err := readStat(pid)
-		if err != nil || s.pgid != pgid || s.state == 'Z' || members == maxMembers {
+		if err != nil {
+			known = known && errors.Is(err, ErrGone)
 			continue
 		}
-		members++
+		if s.pgid != pgid || s.state == 'Z' {
+			continue
+		}
+		if members++; members > maxMembers {
+			return false, false
+		}
 		yes, ok := s.reads(device)
 		if yes {
 			return true, true
 		}
-		if ok {
-			told++
-		}
+		known = known && ok
 	}
-	return false, members > 0 && told == members
+	return false, known && members > 0
 }
 
-// reads looks at each thread's system call.
+// reads looks at each thread's system call. That it does not read is known when all
+// of them told.
 func (s stat) reads(device uint64) (reads, known bool) {
 	threads, err := numbers(s.file("task"))
 	if err != nil {
 		return false, false
 	}
+	known = len(threads) > 0 && len(threads) <= maxThreads
 	var room [512]byte
-	for i, thread := range threads {
-		if i == maxThreads {
-			break
-		}
+	for _, thread := range threads[:min(len(threads), maxThreads)] {
 		line, err := readInto(room[:], s.file("task/"+strconv.Itoa(thread)+"/syscall"))
 		if err != nil {
+			known = known && errors.Is(err, ErrGone)
 			continue
 		}
-		known = true
 		if fd, ok := readingFrom(line); ok && s.isTerminal(fd, device) {
 			return true, true
 		}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -21,6 +22,11 @@ type Table struct {
 	Hides   bool
 	entries []Entry // by rising number
 }
+
+// maxOpen is the most open files of a process that are looked at.
+const maxOpen = 4096
+
+var errTooMany = errors.New("it has too many")
 
 // TableOf makes a table of processes that are known otherwise, for tests of
 // those who read tables.

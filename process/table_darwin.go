@@ -1,8 +1,6 @@
 package process
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os/exec"
@@ -31,21 +29,29 @@ func Snapshot() (*Table, error) {
 	return t, nil
 }
 
-// OpenFiles returns the paths of the regular files that a process has open, as
-// lsof(8) tells them: macOS tells them only through libproc. An error when it may not be asked.
+// OpenFiles returns the paths of the files that a process has open, as lsof(8) tells
+// them: macOS tells them only through libproc. An error when it may not be asked, or
+// has more than 4096 open: what is not among them is not open.
 func OpenFiles(pid int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "/usr/sbin/lsof", "-a", "-p", strconv.Itoa(pid), "-d", "0-4095", "-Fn").Output()
+	out, err := exec.CommandContext(ctx, "/usr/sbin/lsof", "-a", "-p", strconv.Itoa(pid), "-d", "0-999999", "-Ffn").Output()
 	if err != nil && len(out) == 0 {
 		return nil, fmt.Errorf("open files of process %d: %w", pid, err)
 	}
 	var paths []string
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	for lines.Scan() {
-		if path, ok := strings.CutPrefix(lines.Text(), "n/"); ok {
+	n := 0
+	for line := range strings.Lines(string(out)) { // the number of each, and then its name
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "f") {
+			n++
+		}
+		if path, ok := strings.CutPrefix(line, "n/"); ok {
 			paths = append(paths, "/"+path)
 		}
+	}
+	if n > maxOpen {
+		return nil, fmt.Errorf("open files of process %d: %w", pid, errTooMany)
 	}
 	return paths, nil
 }

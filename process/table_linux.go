@@ -36,21 +36,24 @@ func Snapshot() (*Table, error) {
 	return t, nil
 }
 
-// maxOpen is the most open files of a process that are looked at.
-const maxOpen = 4096
-
-// OpenFiles returns the paths of the regular files that a process has open, at
-// most 4096 of its descriptors looked at. An error when it may not be asked.
+// OpenFiles returns the paths of the files that a process has open. An error when
+// it may not be asked, or has more than 4096 open: what is not among them is not open.
 func OpenFiles(pid int) ([]string, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	fds, err := numbers(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open files of process %d: %w", pid, gone(err))
 	}
+	if len(fds) > maxOpen {
+		return nil, fmt.Errorf("open files of process %d: %w", pid, errTooMany)
+	}
 	var paths []string
-	for _, fd := range fds[:min(len(fds), maxOpen)] {
+	for _, fd := range fds {
 		path, err := os.Readlink(dir + "/" + strconv.Itoa(fd))
-		if err == nil && strings.HasPrefix(path, "/") && !strings.HasSuffix(path, " (deleted)") {
+		if err = gone(err); err != nil && !errors.Is(err, ErrGone) { // closed meanwhile
+			return nil, fmt.Errorf("open files of process %d: %w", pid, err)
+		}
+		if strings.HasPrefix(path, "/") && !strings.HasSuffix(path, " (deleted)") {
 			paths = append(paths, path)
 		}
 	}

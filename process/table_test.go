@@ -91,6 +91,19 @@ func TestOpenFilesAndVariablesAreThoseOfTheProcess(t *testing.T) {
 	}
 }
 
+func TestOpenFilesAreAllOrAnError(t *testing.T) {
+	for range maxOpen + 1 {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer f.Close()
+	}
+	if files, err := OpenFiles(os.Getpid()); !errors.Is(err, errTooMany) {
+		t.Errorf("got %d files, %v", len(files), err)
+	}
+}
+
 func BenchmarkSnapshot(b *testing.B) {
 	for b.Loop() {
 		if _, err := Snapshot(); err != nil {
