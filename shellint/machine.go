@@ -1,6 +1,7 @@
 package shellint
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"slices"
 	"strconv"
@@ -158,9 +159,10 @@ func (m *Machine) Where() (user, host, dir string) { return m.user, m.host, m.cw
 // SetCommand records a command line that the owner read from the screen. It
 // does nothing when the shell told one, or the prompt is not kept.
 func (m *Machine) SetCommand(id, command string) {
-	for _, p := range m.history {
-		if p.ID == id && p.Command == "" {
-			p.Command = command
+	for _, p := range slices.Backward(m.history) { // most often it is the last
+		if p.ID == id {
+			p.Command = cmp.Or(p.Command, command)
+			return
 		}
 	}
 }
