@@ -62,7 +62,7 @@ const (
 )
 
 // Client is a terminal reached over the iTerm2 API. It implements
-// [terminal.Backend], [terminal.Ender], [terminal.Broadcaster],
+// [terminal.Backend], [terminal.Finder], [terminal.Ender], [terminal.Broadcaster],
 // [terminal.Prompter], [terminal.Typer], [terminal.Keyer], [terminal.Profiler],
 // [terminal.Arranger] and [terminal.GroupCloser]. Its methods may be called from
 // several goroutines.
@@ -81,6 +81,7 @@ type Client struct {
 
 var (
 	_ terminal.Backend     = (*Client)(nil)
+	_ terminal.Finder      = (*Client)(nil)
 	_ terminal.Ender       = (*Client)(nil)
 	_ terminal.Broadcaster = (*Client)(nil)
 	_ terminal.Prompter    = (*Client)(nil)

@@ -167,6 +167,29 @@ func (c *Client) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	return list, err
 }
 
+// Find returns one live session.
+func (c *Client) Find(ctx context.Context, id terminal.ID) (terminal.Session, error) {
+	const op = "find"
+	if !exact(id) {
+		return terminal.Session{}, unknown(op, id)
+	}
+	var found terminal.Session
+	err := c.read(ctx, op, id, func(l *link) error {
+		if err := l.knowDetails(ctx); err != nil {
+			return err
+		}
+		if err := l.fetchMissing(ctx); err != nil {
+			return err
+		}
+		var alive bool
+		if found, alive = l.state.one(c.o.Name, id); !alive {
+			return errNotFound
+		}
+		return nil
+	})
+	return found, err
+}
+
 // together is how many sessions are asked for their variables in one burst. A
 // terminal that takes long for each must not make all of them late: what is
 // known of some stays known.

@@ -58,6 +58,24 @@ func askOne(ctx context.Context, b terminal.Backend) (a answer) {
 	return a
 }
 
+// askFor asks a backend for one session. sure is false when its list may tell more.
+func askFor(ctx context.Context, b terminal.Backend, id terminal.ID) (a answer, sure bool) {
+	f, ok := b.(terminal.Finder)
+	if !ok {
+		return askOne(ctx, b), true
+	}
+	ctx, cancel := context.WithTimeout(ctx, backendPatience)
+	defer cancel()
+	s, err := f.Find(ctx, id)
+	switch {
+	case err == nil:
+		return answer{sessions: []terminal.Session{s}}, true
+	case errors.Is(err, fault.SessionEnded), errors.Is(err, fault.SessionNotFound):
+		return answer{}, false // it is told with the ids that there are
+	}
+	return answer{err: err}, true
+}
+
 // askOthers fills in the answers of the backends that were not asked yet.
 func askOthers(ctx context.Context, backends []terminal.Backend, asked map[int]bool, answers []answer) {
 	var others []terminal.Backend
@@ -90,8 +108,7 @@ func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) 
 	answers := make([]answer, len(p.backends))
 	asked := map[int]bool{}
 	if home, ok := p.home(id); ok { // most often the only one that needs to be asked
-		answers[home] = askAll(ctx, p.backends[home:home+1])[0]
-		asked[home] = true
+		answers[home], asked[home] = askFor(ctx, p.backends[home], id)
 	}
 	for round := range 2 {
 		for i, a := range answers {

@@ -314,6 +314,13 @@ type Ender interface {
 	Exit(ctx context.Context, id ID) (Exit, error)
 }
 
+// Finder is a backend that finds one session without describing all.
+type Finder interface {
+	// Find returns a live session as Sessions does. SessionEnded or SessionNotFound
+	// when Sessions would not list it.
+	Find(ctx context.Context, id ID) (Session, error)
+}
+
 // Broadcaster is a backend in which input to one session may be copied to others.
 type Broadcaster interface {
 	// Broadcasts reports whether typing into id also types elsewhere.

@@ -39,7 +39,7 @@ type Options struct {
 }
 
 // Backend is one tmux server. It implements [terminal.Backend],
-// [terminal.Ender], [terminal.Broadcaster], [terminal.Prompter],
+// [terminal.Finder], [terminal.Ender], [terminal.Broadcaster], [terminal.Prompter],
 // [terminal.Keyer], [terminal.Profiler], [terminal.Arranger] and
 // [terminal.GroupCloser]. Its methods may be called from several goroutines.
 type Backend struct {
@@ -62,6 +62,7 @@ type Backend struct {
 
 var (
 	_ terminal.Backend     = (*Backend)(nil)
+	_ terminal.Finder      = (*Backend)(nil)
 	_ terminal.Ender       = (*Backend)(nil)
 	_ terminal.Broadcaster = (*Backend)(nil)
 	_ terminal.Prompter    = (*Backend)(nil)

@@ -18,11 +18,8 @@ func (b *Backend) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	}
 	ctx, cancel := b.limited(ctx)
 	defer cancel()
-	l, err := b.reach(ctx, false)
+	l, err := b.listed(ctx)
 	if err != nil {
-		return nil, b.explain(op, "", err)
-	}
-	if err := l.refresh(ctx); err != nil {
 		return nil, b.explain(op, "", err)
 	}
 	l.mu.Lock()
@@ -36,6 +33,42 @@ func (b *Backend) Sessions(ctx context.Context) ([]terminal.Session, error) {
 		}
 	}
 	return list, nil
+}
+
+// Find returns one live pane.
+func (b *Backend) Find(ctx context.Context, id terminal.ID) (terminal.Session, error) {
+	const op = "find"
+	if ctx.Err() != nil {
+		return terminal.Session{}, b.explain(op, id, errSilent)
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	l, err := b.listed(ctx)
+	if err != nil {
+		return terminal.Session{}, b.explain(op, id, err)
+	}
+	p := l.byID(id)
+	switch {
+	case p != nil:
+	case b.over(id) != nil:
+		return terminal.Session{}, ended(op, id)
+	default:
+		return terminal.Session{}, notFound(op, id)
+	}
+	l.settle(ctx, []*pane{p})
+	if over, _ := p.isOver(); over {
+		return terminal.Session{}, ended(op, id)
+	}
+	return p.describe(), nil
+}
+
+// listed connects, and reads the lists of panes and clients.
+func (b *Backend) listed(ctx context.Context) (*link, error) {
+	l, err := b.reach(ctx, false)
+	if err == nil {
+		err = l.refresh(ctx)
+	}
+	return l, err
 }
 
 // describe tells what is known of a session without reading its screen.

@@ -353,3 +353,22 @@ func (r *rig) session(id terminal.ID) (terminal.Session, bool) {
 	}
 	return terminal.Session{}, false
 }
+
+// found is session by the one call that asks for one session. It fails the test
+// when that does not know what Sessions does.
+func (r *rig) found(id terminal.ID) (terminal.Session, bool) {
+	r.Helper()
+	listed, ok := r.session(id)
+	b, can := r.b.(terminal.Finder)
+	if !can {
+		return listed, ok
+	}
+	s, err := b.Find(r.ctx(), id)
+	switch {
+	case !ok && !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.SessionNotFound):
+		r.Errorf("Find of a session that is not listed: %v", err)
+	case ok && (err != nil || s != listed):
+		r.Errorf("Find gives %+v, %v, and Sessions %+v", s, err, listed)
+	}
+	return listed, ok
+}

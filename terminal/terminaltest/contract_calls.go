@@ -34,7 +34,7 @@ func idsAreExact(r *rig) {
 	}
 }
 
-func sessionsAreListed(r *rig) {
+func sessionsAreListed(r *rig) { // TERM-18
 	seen := map[terminal.ID]bool{}
 	var ids []terminal.ID
 	for range 3 { // TERM-2
@@ -44,7 +44,7 @@ func sessionsAreListed(r *rig) {
 		}
 		seen[s.ID] = true
 		ids = append(ids, s.ID)
-		listed, ok := r.session(s.ID)
+		listed, ok := r.found(s.ID)
 		if !ok {
 			r.Fatalf("%s is not listed after Open", s.ID)
 		}
@@ -57,9 +57,15 @@ func sessionsAreListed(r *rig) {
 	}
 	r.must(r.b.Close(r.ctx(), ids[1], terminal.Force)) // TERM-3
 	for i, id := range ids {
-		if _, ok := r.session(id); ok == (i == 1) {
+		if _, ok := r.found(id); ok == (i == 1) {
 			r.Errorf("session %d: listed is %v after the second was closed", i, ok)
 		}
+	}
+	if b, ok := r.b.(terminal.Finder); ok {
+		_, err := b.Find(r.ctx(), ids[0]+"x")
+		r.code("Find of an id that was never given", err, fault.SessionNotFound)
+		_, err = b.Find(r.ctx(), ids[1])
+		r.code("Find of a closed session", err, fault.SessionEnded)
 	}
 }
 
@@ -290,12 +296,20 @@ func callsEnd(r *rig) { // TERM-11
 	defer cancel()
 	for name, call := range map[string]func() error{
 		"Sessions": func() error { _, err := r.b.Sessions(ctx); return err },
-		"Screen":   func() error { _, err := r.b.Screen(ctx, s.ID, terminal.Range{}); return err },
-		"Prompt":   func() error { _, err := r.b.Prompt(ctx, s.ID, ""); return err },
-		"Send":     func() error { return r.b.Send(ctx, s.ID, []byte("x")) },
-		"Watch":    func() error { _, err := r.b.Watch(ctx, s.ID); return err },
-		"Open":     func() error { _, err := r.b.Open(ctx, terminal.OpenSpec{Profile: r.can.Profile}); return err },
-		"Close":    func() error { return r.b.Close(ctx, s.ID, terminal.Force) },
+		"Find": func() error {
+			b, ok := r.b.(terminal.Finder)
+			if !ok {
+				return nil
+			}
+			_, err := b.Find(ctx, s.ID)
+			return err
+		},
+		"Screen": func() error { _, err := r.b.Screen(ctx, s.ID, terminal.Range{}); return err },
+		"Prompt": func() error { _, err := r.b.Prompt(ctx, s.ID, ""); return err },
+		"Send":   func() error { return r.b.Send(ctx, s.ID, []byte("x")) },
+		"Watch":  func() error { _, err := r.b.Watch(ctx, s.ID); return err },
+		"Open":   func() error { _, err := r.b.Open(ctx, terminal.OpenSpec{Profile: r.can.Profile}); return err },
+		"Close":  func() error { return r.b.Close(ctx, s.ID, terminal.Force) },
 	} {
 		began := time.Now()
 		err := call()

@@ -44,7 +44,7 @@ type Options struct {
 	NoTyper      bool           // looking and typing are two steps
 }
 
-// Fake is a terminal.Backend in memory, and a terminal.Ender, Broadcaster,
+// Fake is a terminal.Backend in memory, and a terminal.Finder, Ender, Broadcaster,
 // Prompter, Typer, Keyer, Profiler, Arranger and GroupCloser. Its methods may be
 // called from several goroutines. NewFake makes one.
 type Fake struct {
@@ -74,6 +74,7 @@ type Fake struct {
 
 var (
 	_ terminal.Backend     = (*Fake)(nil)
+	_ terminal.Finder      = (*Fake)(nil)
 	_ terminal.Ender       = (*Fake)(nil)
 	_ terminal.Broadcaster = (*Fake)(nil)
 	_ terminal.Prompter    = (*Fake)(nil)
@@ -218,6 +219,19 @@ func (f *Fake) Sessions(ctx context.Context) ([]terminal.Session, error) {
 		list = append(list, f.sessions[id].info())
 	}
 	return list, nil
+}
+
+// Find implements terminal.Finder. It fails and hangs as Sessions does.
+func (f *Fake) Find(ctx context.Context, id terminal.ID) (terminal.Session, error) {
+	if err := f.enter(ctx, "sessions", id); err != nil {
+		return terminal.Session{}, err
+	}
+	defer f.mu.Unlock()
+	s, err := f.live("find", id)
+	if err != nil {
+		return terminal.Session{}, err
+	}
+	return s.info(), nil
 }
 
 // Open implements terminal.Backend.
