@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -300,16 +301,41 @@ func readAgentFile(path string, tail bool) ([]byte, error) {
 }
 
 // lastRecord calls take with the records of a JSONL file, the last first, until
-// it returns true. A line that is torn or foreign is passed over.
+// it returns true. A line that is torn, or is just being written, ends it: what it
+// would have said is not known.
 func lastRecord(path string, take func(line []byte) bool) {
 	data, err := readAgentFile(path, true)
 	if err != nil {
 		return
 	}
-	lines := strings.Split(string(data), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if json.Valid([]byte(lines[i])) && take([]byte(lines[i])) {
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	for _, line := range slices.Backward(lines) {
+		if !json.Valid([]byte(line)) || take([]byte(line)) {
 			return
 		}
 	}
+}
+
+// inEach returns the paths of a file in the folders of a folder: none where that is
+// not there. An error when not all of them could be looked into: then a file that is
+// not among them may be there.
+func inEach(dir, name string) ([]string, error) {
+	folders, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, folder := range folders {
+		path := filepath.Join(dir, folder.Name(), name)
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			paths = append(paths, path)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return nil, err
+		}
+	}
+	return paths, nil
 }

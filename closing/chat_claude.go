@@ -35,7 +35,7 @@ func findClaude(l look) Chat {
 	} else if since := time.UnixMilli(r.StartedAt).Sub(l.process.Start); since < -2*time.Second || since > 10*time.Minute {
 		return Chat{}
 	}
-	chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, State: Unknown, Persistence: Empty}
+	chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, State: Unknown}
 	switch r.Status {
 	case "idle":
 		chat.State = Idle
@@ -44,11 +44,14 @@ func findClaude(l look) Chat {
 	case "waiting":
 		chat.State = Waiting
 	}
-	// Claude writes a chat down with its first message.
-	if isChatID(r.SessionID) {
-		if found, _ := filepath.Glob(filepath.Join(dir, "projects", "*", r.SessionID+".jsonl")); len(found) > 0 {
-			chat.Persistence = Saved
-		}
+	if !isChatID(r.SessionID) {
+		return chat
+	}
+	switch found, err := inEach(filepath.Join(dir, "projects"), r.SessionID+".jsonl"); { // Claude writes a chat down with its first message
+	case len(found) > 0:
+		chat.Persistence = Saved
+	case err == nil:
+		chat.Persistence = Empty
 	}
 	return chat
 }

@@ -2,6 +2,8 @@ package closing
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -21,13 +23,14 @@ func findCodex(l look) Chat {
 	if err != nil {
 		return Chat{}
 	}
-	chat := Chat{Persistence: Empty}
+	chat := Chat{}
 	ids := map[string]bool{}
-	rollout := ""
+	lock, rollout := "", ""
 	for _, path := range files {
 		slashed := filepath.ToSlash(path)
 		if m := codexLock().FindStringSubmatch(slashed); m != nil {
 			ids[m[1]] = true
+			lock = path
 		}
 		if m := codexRollout().FindStringSubmatch(slashed); m != nil {
 			ids[m[1]] = true
@@ -40,8 +43,8 @@ func findCodex(l look) Chat {
 	for id := range ids {
 		chat.ChatID, chat.Source, chat.Verified = id, fromOpenFile, true
 	}
-	chat.State = Idle // nothing was said yet
-	if rollout == "" {
+	if rollout == "" { // nothing was said yet by this process
+		chat.State, chat.Persistence = Idle, codexSaved(filepath.Join(filepath.Dir(filepath.Dir(lock)), "sessions"), chat.ChatID)
 		return chat
 	}
 	chat.Persistence, chat.State = Saved, Unknown
@@ -68,4 +71,24 @@ func findCodex(l look) Chat {
 		return true
 	})
 	return chat
+}
+
+// codexSaved says whether a chat has a record, as one has that was said something
+// by another process before.
+func codexSaved(sessions, id string) string {
+	found := false
+	err := filepath.WalkDir(sessions, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), id+".jsonl") {
+			found = true
+			return fs.SkipAll
+		}
+		return err
+	})
+	switch {
+	case found:
+		return Saved
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return Empty
+	}
+	return persistUnknown
 }

@@ -35,15 +35,21 @@ func findCursor(l look) Chat {
 		}
 		chat := Chat{ChatID: id, Source: fromOpenFile, Verified: true, Persistence: persistUnknown}
 		home := l.folder("", "")
-		found, _ := filepath.Glob(filepath.Join(home, ".cursor", "chats", "*", id, "meta.json"))
-		found = append(found, filepath.Join(home, ".cursor", "acp-sessions", id, "meta.json"))
-		for _, meta := range found {
+		found, err := inEach(filepath.Join(home, ".cursor", "chats"), filepath.Join(id, "meta.json"))
+		said := map[bool]bool{}
+		for _, meta := range append(found, filepath.Join(home, ".cursor", "acp-sessions", id, "meta.json")) {
 			var m struct {
 				HasConversation *bool `json:"hasConversation"`
 			}
 			if data, err := readAgentFile(meta, false); err == nil && json.Unmarshal(data, &m) == nil && m.HasConversation != nil {
-				chat.Persistence = map[bool]string{true: Saved, false: Empty}[*m.HasConversation]
+				said[*m.HasConversation] = true
 			}
+		}
+		switch {
+		case said[true]:
+			chat.Persistence = Saved
+		case said[false] && err == nil:
+			chat.Persistence = Empty
 		}
 		return chat
 	}

@@ -2,9 +2,9 @@ package closing
 
 import (
 	"encoding/json"
-	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,17 +30,22 @@ func findGrok(l look) Chat {
 		if r.PID != l.process.PID || !isChatID(r.SessionID) {
 			continue
 		}
-		if opened, err := time.Parse(time.RFC3339Nano, r.OpenedAt); err == nil && opened.Before(l.process.Start.Add(-2*time.Second)) {
+		opened, err := time.Parse(time.RFC3339Nano, r.OpenedAt)
+		if err == nil && opened.Before(l.process.Start.Add(-2*time.Second)) {
 			continue // of another process, which had this number before
 		}
-		chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: true, Persistence: Empty, State: Idle}
-		folder := filepath.Join(dir, "sessions", url.QueryEscape(r.Cwd), r.SessionID)
-		if found, _ := filepath.Glob(filepath.Join(dir, "sessions", "*", r.SessionID)); len(found) == 1 {
-			folder = found[0]
-		}
-		if info, err := os.Stat(filepath.Join(folder, "chat_history.jsonl")); err == nil && info.Size() > 0 {
-			chat.Persistence, chat.State = Saved, Unknown
-			lastRecord(filepath.Join(folder, "events.jsonl"), func(line []byte) bool {
+		chat := Chat{ChatID: r.SessionID, Cwd: r.Cwd, Source: fromRegistration, Verified: err == nil, State: Unknown}
+		found, err := inEach(filepath.Join(dir, "sessions"), filepath.Join(r.SessionID, "chat_history.jsonl"))
+		written := slices.DeleteFunc(found, func(path string) bool {
+			info, err := os.Stat(path)
+			return err == nil && info.Size() == 0
+		})
+		switch {
+		case len(written) > 1: // of which one nothing tells
+			chat.Persistence = Saved
+		case len(written) == 1:
+			chat.Persistence = Saved
+			lastRecord(filepath.Join(filepath.Dir(written[0]), "events.jsonl"), func(line []byte) bool {
 				var e struct {
 					Type  string `json:"type"`
 					Event string `json:"event"`
@@ -60,6 +65,8 @@ func findGrok(l look) Chat {
 				}
 				return true
 			})
+		case err == nil: // nothing was said yet
+			chat.Persistence, chat.State = Empty, Idle
 		}
 		return chat
 	}

@@ -90,8 +90,31 @@ func TestAChatIsBoundByEvidenceOfItsProcess(t *testing.T) { // CLOSE-15, CLOSE-1
 			w.files[e.PID] = []string{filepath.Join(dir, ".codex", "thread-writer-locks", chatID+".lock")}
 		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Empty}, "", Idle},
 		{"codex, at work", "codex", func(w *world, e process.Entry, dir string) {
-			w.files[e.PID] = []string{put(t, filepath.Join(dir, ".codex", "sessions", "2026", "rollout-2026-01-02T03-04-05-"+chatID+".jsonl"), `{"type":"event_msg","payload":{"type":"task_complete"}}`+"\n"+`{"type":"event_msg","payload":{"type":"task_started"}}`+"\n"+`{"type":"response_item"}`+"\n{torn")}
+			w.files[e.PID] = []string{put(t, filepath.Join(dir, ".codex", "sessions", "2026", "rollout-2026-01-02T03-04-05-"+chatID+".jsonl"), `{"type":"event_msg","payload":{"type":"task_complete"}}`+"\n"+`{"type":"event_msg","payload":{"type":"task_started"}}`+"\n"+`{"type":"response_item"}`+"\n")}
 		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Saved}, "", Busy},
+		{"codex, that writes just now", "codex", func(w *world, e process.Entry, dir string) {
+			w.files[e.PID] = []string{put(t, filepath.Join(dir, ".codex", "sessions", "2026", "rollout-2026-01-02T03-04-05-"+chatID+".jsonl"), `{"type":"event_msg","payload":{"type":"task_complete"}}`+"\n"+`{"type":"event_msg","payl`)}
+		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Saved}, "", Unknown},
+		{"claude, with an id that is none", "claude", func(w *world, e process.Entry, dir string) {
+			put(t, filepath.Join(dir, ".claude", "sessions", strconv.Itoa(e.PID)+".json"), fmt.Sprintf(`{"pid":%d,"sessionId":"short","startedAt":%d,"status":"idle"}`, e.PID, e.Start.Add(time.Second).UnixMilli()))
+		}, Chat{Persistence: persistUnknown}, codeChat, Idle},
+		{"claude, whose records cannot be looked into", "claude", func(w *world, e process.Entry, dir string) {
+			put(t, filepath.Join(dir, ".claude", "sessions", strconv.Itoa(e.PID)+".json"), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"startedAt":%d,"status":"idle"}`, e.PID, chatID, e.Start.Add(time.Second).UnixMilli()))
+			put(t, filepath.Join(dir, ".claude", "projects"), "")
+		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: persistUnknown}, "", Idle},
+		{"claude, in a folder with a pattern for a name", "claude", func(w *world, e process.Entry, dir string) {
+			dir = filepath.Join(dir, "[x]")
+			w.vars["CLAUDE_CONFIG_DIR"] = dir
+			put(t, filepath.Join(dir, "sessions", strconv.Itoa(e.PID)+".json"), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"startedAt":%d,"status":"idle"}`, e.PID, chatID, e.Start.Add(time.Second).UnixMilli()))
+			put(t, filepath.Join(dir, "projects", "-c", chatID+".jsonl"), "{}")
+		}, Chat{ChatID: chatID, Source: fromRegistration, Verified: true, Persistence: Saved}, "", Idle},
+		{"grok, that does not tell since when", "grok", func(w *world, e process.Entry, dir string) {
+			put(t, filepath.Join(dir, ".grok", "active_sessions.json"), fmt.Sprintf(`[{"session_id":%q,"pid":%d,"opened_at":"just now"}]`, chatID, e.PID))
+		}, Chat{ChatID: chatID, Source: fromRegistration, Persistence: Empty}, "", Idle},
+		{"codex, resumed and not asked anything since", "codex", func(w *world, e process.Entry, dir string) {
+			w.files[e.PID] = []string{filepath.Join(dir, ".codex", "thread-writer-locks", chatID+".lock")}
+			put(t, filepath.Join(dir, ".codex", "sessions", "2025", "12", "31", "rollout-2025-12-31T03-04-05-"+chatID+".jsonl"), "{}\n")
+		}, Chat{ChatID: chatID, Source: fromOpenFile, Verified: true, Persistence: Saved}, "", Idle},
 		{"codex, two that contradict", "codex", func(w *world, e process.Entry, dir string) {
 			w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock", "/x/thread-writer-locks/" + strings.Replace(chatID, "4", "5", 1) + ".lock"}
 		}, Chat{Persistence: persistUnknown}, codeChat, Unknown},
