@@ -139,7 +139,7 @@ func (a *app) openIn(ctx context.Context, o *opening, command []string, place fu
 		a.note("the session is named %s", opened.Name)
 	}
 	if opened.Reason != "" {
-		return &outcome{code: exitFailed, cause: fmt.Errorf("open: the session is open, but the command was not typed: %s", opened.Reason)}
+		return &outcome{code: exitFailed, cause: fmt.Errorf("open: the session is open, but the command was not typed: %s", inCommands(opened.Reason))}
 	}
 	return err
 }

@@ -187,6 +187,33 @@ func TestServeEndsWhenItsParentVanishes(t *testing.T) { // CLI-11
 	}
 }
 
+func TestWhoInterruptsIsToldWhatCameOfIt(t *testing.T) { // CLI-31, CLI-45
+	env := home(t)
+	for _, startup := range []string{".bashrc", ".bash_profile"} {
+		if err := os.WriteFile(filepath.Join(strings.TrimPrefix(env[0], "HOME="), startup), []byte("sleep 60\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := command(env, "new", "--", "echo never")
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(output(t, env, "sessions", "--json"), `"session_id"`); {
+		if time.Now().After(end) {
+			t.Fatal("no session is opened")
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	endsWithin(t, cmd, 10*time.Second, exitFailed)
+	if !strings.Contains(said.String(), "the command was not typed") || !strings.Contains(said.String(), "termpilot call wait_session") {
+		t.Errorf("said %q", said.String())
+	}
+}
+
 func TestTheHostIsStartedWithoutSecrets(t *testing.T) { // TUN-6, CLI-13
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows what a process was started with")

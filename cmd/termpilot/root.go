@@ -46,13 +46,14 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if at.Name() != "call" { // which speaks of tools by their names
 		hint = inCommands(hint)
 	}
-	if o, ok := errors.AsType[*outcome](err); ok && o.hint != "" {
+	o, told := errors.AsType[*outcome](err)
+	if told && o.hint != "" {
 		hint = o.hint
 	}
 	switch {
 	case !a.started:
 		err = usage(err)
-	case ctx.Err() != nil: // whatever it broke is not worth telling
+	case ctx.Err() != nil && (!told || o.cause == nil): // whatever it broke is not worth telling; what came of it is
 		err, hint = errors.New("interrupted"), ""
 	}
 	code := exitCode(err)
