@@ -35,9 +35,6 @@ const codeNotFound = -32002
 // methodNotFound answers what is not offered over this transport.
 var methodNotFound = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: resources are offered over stdio, by a server with agents"}
 
-// statelessVersion is the first version in which each request stands alone.
-const statelessVersion = "2026-07-28"
-
 // agentURI is the resource of the agent of a session.
 func agentURI(session string) string { return agentsURI + "/" + url.PathEscape(session) }
 
@@ -92,7 +89,7 @@ const maxMessage = 512
 // standsAlone reports whether a request is of the era without a handshake.
 func standsAlone(params mcp.Params) bool {
 	version, _ := params.GetMeta()[mcp.MetaKeyProtocolVersion].(string)
-	return version >= statelessVersion
+	return version >= wire.StatelessVersion
 }
 
 // announceResources says in what a server says of itself that there are resources,

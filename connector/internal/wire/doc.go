@@ -12,11 +12,13 @@
 // Nothing but protocol messages is ever written to the output.
 package wire
 
+// StatelessVersion is the first version of the protocol without a handshake.
+const StatelessVersion = "2026-07-28"
+
 // Protocol versions and methods that this package looks at ("Model Context
 // Protocol", schema of 2025-11-25 and 2026-07-28).
 const (
 	handshakeVersion = "2025-11-25" // the newest version that has a handshake
-	statelessVersion = "2026-07-28" // the first version without one
 
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"

@@ -51,7 +51,7 @@ func repeatInitialize(self mcp.InitializeResult) mcp.Middleware {
 // client's, if it is known and has a handshake, else the newest that has.
 func handshake(asked string) string {
 	for _, v := range mcp.SupportedProtocolVersions() {
-		if v == asked && v < statelessVersion {
+		if v == asked && v < StatelessVersion {
 			return v
 		}
 	}

@@ -102,7 +102,7 @@ func refuseBody(w http.ResponseWriter, err error) {
 // it names one, or begins one. Anything else is answered by itself, so that a
 // client need not shake hands first.
 func hasSession(r *http.Request, body []byte) bool {
-	if r.Header.Get("Mcp-Protocol-Version") >= statelessVersion {
+	if r.Header.Get("Mcp-Protocol-Version") >= StatelessVersion {
 		return false
 	}
 	if r.Header.Get("Mcp-Session-Id") != "" {

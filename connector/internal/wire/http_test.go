@@ -55,7 +55,7 @@ const (
 )
 
 func newEra(r *http.Request) {
-	r.Header.Set("Mcp-Protocol-Version", statelessVersion)
+	r.Header.Set("Mcp-Protocol-Version", StatelessVersion)
 	r.Header.Set("Mcp-Method", "server/discover")
 }
 
@@ -184,7 +184,7 @@ func TestAClientOfTheNewEraThatGoesAwayCancelsItsCall(t *testing.T) { // MCP-55
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + secret,
-		"Mcp-Protocol-Version": statelessVersion, "Mcp-Method": "tools/call", "Mcp-Name": "hold",
+		"Mcp-Protocol-Version": StatelessVersion, "Mcp-Method": "tools/call", "Mcp-Name": "hold",
 	} {
 		r.Header.Set(name, value)
 	}

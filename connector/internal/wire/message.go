@@ -170,7 +170,7 @@ func standsAlone(params json.RawMessage) bool {
 			Version string `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
 	}
-	return json.Unmarshal(params, &p) == nil && p.Meta.Version >= statelessVersion
+	return json.Unmarshal(params, &p) == nil && p.Meta.Version >= StatelessVersion
 }
 
 // answer is a JSON-RPC response. The id is null when the request's could not be

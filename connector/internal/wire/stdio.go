@@ -22,7 +22,7 @@ const patience = 1200 * time.Millisecond
 // the output broke.
 //
 // The values of ctx are those of the contexts under which messages are handled,
-// and [ClientOf] is among them.
+// and [ClientOf] is among them where direct does not answer.
 //
 // If in is an [io.Closer] it is closed on return. A read that the operating
 // system does not interrupt, as on a process's own standard input, may outlive
