@@ -3,7 +3,10 @@ package connector
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +114,48 @@ func TestCloseCancelsAndWaitsAndRefusesLaterCalls(t *testing.T) { // MCP-24
 		}
 		_ = s.Close()
 	})
+}
+
+func TestACallOverHTTPIsToldThatTheServerCloses(t *testing.T) { // MCP-24
+	for _, stateless := range []bool{true, false} {
+		s, r := newServer(t, Options{})
+		s.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+				res, err := next(ctx, method, req)
+				for len(s.slots) < maxCalls { // until Close finds no call running
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(20 * time.Millisecond) // it would end the sessions now
+				return res, err
+			}
+		})
+		server := httptest.NewServer(s.Handler(HTTPOptions{Stateless: stateless}))
+		answered := make(chan string, 1)
+		go func() {
+			body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_command","arguments":{` + session + `,"command":"sleep 60","timeout_seconds":55}}}`
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/mcp", strings.NewReader(body))
+			if err != nil {
+				answered <- err.Error()
+				return
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			res, err := server.Client().Do(req)
+			if err != nil {
+				answered <- err.Error()
+				return
+			}
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			answered <- fmt.Sprint(string(text), err)
+		}()
+		until(t, "the call runs", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.run.Command != "" })
+		_ = s.Close()
+		if got := <-answered; !strings.Contains(got, "the server is closing") {
+			t.Errorf("answered %q", got)
+		}
+		server.Close()
+	}
 }
 
 func TestTheEndOfTheInputReachesTheEngine(t *testing.T) { // MCP-11

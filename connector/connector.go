@@ -112,6 +112,7 @@ type Server struct {
 	tools   []tool
 	mcp     *mcp.Server
 	offers  bool // resources, over ServeStdio
+	http    wire.Underway
 
 	slots chan struct{} // holds one token for each running call
 	ctx   context.Context
@@ -193,17 +194,21 @@ type HTTPOptions struct {
 
 // Handler serves streamable HTTP under /mcp, and 404 elsewhere.
 func (s *Server) Handler(o HTTPOptions) http.Handler {
-	return wire.Handler(s.mcp, wire.HTTP{Token: o.Token, Hosts: o.Hosts, Stateless: o.Stateless, Log: s.log})
+	return wire.Handler(s.mcp, wire.HTTP{Token: o.Token, Hosts: o.Hosts, Stateless: o.Stateless, Underway: &s.http, Log: s.log})
 }
 
+// telling is how long clients over HTTP may take to hear how their calls ended.
+const telling = 500 * time.Millisecond
+
 // Close cancels all calls, ends all sessions and returns when they have ended.
-// Calls made later are refused.
+// Calls made later are refused. Over HTTP those that were cancelled are told so.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.end(wire.ErrClosing)
 		for range maxCalls {
 			s.slots <- struct{}{} // kept, so that no call finds one
 		}
+		s.http.Settle(telling)
 		wire.CloseSessions(s.mcp)
 	})
 	return nil

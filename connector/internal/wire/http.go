@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,8 +35,59 @@ type HTTP struct {
 	// their requests stands alone, so that nothing is lost when this process is
 	// restarted, but a call cannot be cancelled from another request.
 	Stateless bool
+	// Underway counts the requests that are being answered; nil counts none.
+	Underway *Underway
 	// Log receives what goes wrong. nil is silence.
 	Log *slog.Logger
+}
+
+// Underway is the requests that are being answered: the SDK lets no answer out of
+// a session that is closed, so they are waited for first. The zero value is ready.
+type Underway struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed when there is none any more; nil unless somebody waits
+}
+
+func (u *Underway) begin() {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.n++
+}
+
+func (u *Underway) end() {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.n--; u.n == 0 && u.none != nil {
+		close(u.none)
+		u.none = nil
+	}
+}
+
+// Settle returns when nothing is underway, or patience is over.
+func (u *Underway) Settle(patience time.Duration) {
+	u.mu.Lock()
+	if u.n == 0 {
+		u.mu.Unlock()
+		return
+	}
+	if u.none == nil {
+		u.none = make(chan struct{})
+	}
+	none := u.none
+	u.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-none:
+	case <-timer.C:
+	}
 }
 
 // idle is how long a session of the older era is kept without a request.
@@ -79,6 +131,8 @@ func Handler(m *mcp.Server, o HTTP) http.Handler {
 				return
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
+			o.Underway.begin()
+			defer o.Underway.end()
 			w, finish := refusable(w, body)
 			defer finish()
 			if hasSession(r, body) {
