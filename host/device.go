@@ -29,23 +29,26 @@ type ttyFlags struct {
 func openDevice(columns, rows int) (*device, *os.File, error) {
 	m, s, err := pty.Open()
 	if err != nil {
-		return nil, nil, &fault.Error{
-			Op: "open", Code: fault.Internal, Detail: "no pseudo-terminal can be had",
-			Hint: "close some sessions", Err: err,
-		}
+		return nil, nil, noDevice(err)
 	}
 	path := s.Name()
 	size := &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}
 	if err := pty.Setsize(m, size); err != nil {
 		_, _ = m.Close(), s.Close()
-		return nil, nil, err
+		return nil, nil, noDevice(err)
 	}
 	wrapped, err := newMaster(m)
 	if err != nil {
 		_ = s.Close()
-		return nil, nil, err
+		return nil, nil, noDevice(err)
 	}
 	return &device{master: wrapped, path: path}, s, nil
+}
+
+func noDevice(err error) error {
+	return &fault.Error{
+		Op: "open", Code: fault.Internal, Detail: "no pseudo-terminal can be had", Hint: "close some sessions", Err: err,
+	}
 }
 
 // resize tells the kernel, and so the foreground programs, the new size.

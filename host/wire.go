@@ -206,11 +206,12 @@ func (o *outbox) keep() {
 
 // lingers has what is queued wait for what follows it: a write and a wake-up of
 // the client for each step of a short command cost more than it does. It ends
-// with hurry, or lingerTime after lingersNoLonger.
+// with hurry, or lingerTime after lingersNoLonger. What is queued already has
+// lingered before, and goes.
 func (o *outbox) lingers() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lingering = !o.closed
+	o.lingering = !o.closed && len(o.messages) == 0
 }
 
 // lingersNoLonger bounds the lingering, unless it has ended.

@@ -54,12 +54,17 @@ func TestAnAnswerLingersForWhatFollowsIt(t *testing.T) { // HOST-191
 			t.Errorf("hurried: after %v", after)
 		}
 		o.lingers()
-		o.lingersNoLonger()
-		o.lingers() // does not begin anew
-		time.AfterFunc(lingerTime/2, o.lingers)
 		o.later(text("answer"))
-		if _, after := took(t, o); after != lingerTime {
-			t.Errorf("again and again: after %v", after)
+		o.lingersNoLonger()
+		time.AfterFunc(lingerTime/2, func() { // the next request
+			o.hurry()
+			o.lingers()
+			o.later(text("answer"))
+			o.lingersNoLonger()
+			o.wake()
+		})
+		if n, after := took(t, o); n != 2 || after != lingerTime/2 {
+			t.Errorf("again and again: %d messages after %v", n, after)
 		}
 		o.later(text("another"))
 		o.wake()
