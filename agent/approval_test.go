@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/terminal"
 )
 
 // asks gives a prompt that ends in a question, and returns that.
@@ -74,14 +75,44 @@ func TestAnAnsweredQuestionThatStillShowsIsNotTakenForAnother(t *testing.T) { //
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := &waiter{a: w.agents, launch: l, s: s}
-	if other.lookForQuestions(t.Context()); s.waiting {
+	s.answered = time.Now()
+	if w.agents.lookForQuestions(t.Context(), s); s.waiting {
 		t.Error("it is asked for again before the key is pressed")
 	}
 	s.answered = time.Time{} // long ago
-	if other.lookForQuestions(t.Context()); !s.waiting {
+	if w.agents.lookForQuestions(t.Context(), s); !s.waiting {
 		t.Error("a question that shows is none")
 	}
+}
+
+func TestAQuestionThatAPersonAnsweredIsNotWaitedFor(t *testing.T) { // FOLLOW-9, FOLLOW-12
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		sent := w.send(r.SessionID, "RUN:curl x\nTHEN:60000")
+		w.until("a look finds the question", func() bool { // though nobody has waited for it
+			got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}, Cursors: []string{sent.Cursor}})
+			return err == nil && got.Sessions[0].Outcome == Waiting
+		})
+		asked, err := w.agents.Ask(t.Context(), r.SessionID)
+		if err != nil || !asked.Asks {
+			t.Fatalf("%+v %v", asked, err)
+		}
+		s, _ := w.host.Screen(t.Context(), terminal.ID(r.SessionID), terminal.Range{Kind: terminal.Visible})
+		for _, c := range vendorOf(preset).look(s).dialog.choices {
+			if c.class == "once" {
+				w.keys(r.SessionID, c.key)
+			}
+		}
+		w.until("it goes on", func() bool { return len(w.noted("chosen")) == 1 })
+		w.until("it is said to go on", func() bool {
+			now, err := w.agents.Standing(t.Context(), r.SessionID)
+			return err == nil && now.State == Working
+		})
+		got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}, Cursors: []string{sent.Cursor}})
+		if err != nil || !got.TimedOut || got.Sessions[0].Outcome != Pending {
+			t.Errorf("%+v %v", got, err)
+		}
+	})
 }
 
 func TestNothingIsSaidWithANo(t *testing.T) { // APPROVE-6

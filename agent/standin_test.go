@@ -31,6 +31,7 @@ import (
 //	PART        an agent of Codex's own works   WORDS     OpenCode asks what to say with a no
 //	BULK        Codex's record grows by 10 MiB
 //	LONG:n      an answer of n letters          LINES:n   so many lines before the next composer
+//	THEN:ms     so long at work after the permission
 //
 // STANDIN holds more: trust and update (screens before the first composer),
 // slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
@@ -259,6 +260,10 @@ func (s *standIn) turn(text string) {
 	if does["RUN"] != "" && !s.ask(does["RUN"], does["SWAP"], does["WORDS"] != "") {
 		s.cut(id, "permission_rejected", text, false)
 		return
+	}
+	if does["THEN"] != "" {
+		s.busyFor = "Thinking"
+		s.work(does["THEN"])
 	}
 	if does["CLEAR"] != "" {
 		s.anew()

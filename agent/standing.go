@@ -29,7 +29,7 @@ const (
 )
 
 // Standing is how the agent of a session and its last turn stand, as far as what
-// was recorded proves it. No screen is read for it.
+// was recorded proves it. A screen is read for it only where nothing else tells.
 type Standing struct {
 	Schema string `json:"schema"` // termpilot.agent-standing.v1
 	Waited

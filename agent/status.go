@@ -91,6 +91,9 @@ func (a *Agents) recall(ctx context.Context, op, sessionID, operation string, ad
 // observe adds to a story what its vendor's record and the system know by now.
 func (a *Agents) observe(ctx context.Context, s *story) {
 	a.catchUp(ctx, s)
+	if s.waiting { // a person may have answered while nobody looked
+		a.lookForQuestions(ctx, s)
+	}
 	if a.rewound(ctx, s) {
 		a.note(ctx, s, event{
 			Kind: interrupted, Chat: s.chat, VendorTurn: s.atWork().vendorTurn, Source: fromScreen,

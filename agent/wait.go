@@ -8,7 +8,6 @@ import (
 	"termpilot/changes"
 	"termpilot/fault"
 	"termpilot/journal"
-	"termpilot/pilot"
 	"termpilot/terminal"
 )
 
@@ -151,6 +150,9 @@ func (w *waiter) follow(ctx context.Context, goOn func() bool) error {
 		return err
 	}
 	w.a.observe(context.WithoutCancel(ctx), w.s)
+	if !w.s.waiting { // else it was looked whether a question still shows
+		w.a.lookForQuestions(context.WithoutCancel(ctx), w.s)
+	}
 	if !goOn() || ctx.Err() != nil {
 		return nil
 	}
@@ -230,7 +232,7 @@ func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended
 				redrawn, stop = nil, func() {}
 				break
 			}
-			w.lookForQuestions(ctx)
+			w.a.lookForQuestions(ctx, w.s)
 			w.a.observe(context.WithoutCancel(ctx), w.s)
 		case <-ended:
 			ended = nil
@@ -306,38 +308,34 @@ func (w *waiter) screen(ctx context.Context) (<-chan struct{}, func()) {
 	return c, stop
 }
 
-// lookForQuestions notes that a question came or went, where no hook tells.
-func (w *waiter) lookForQuestions(ctx context.Context) {
-	if !vendorOf(w.launch.Provider).asksOnScreen {
+// lookForQuestions notes that a question came or went, where no hook tells. What
+// cannot be looked at says nothing.
+func (a *Agents) lookForQuestions(ctx context.Context, s *story) {
+	v := vendorOf(s.launch.Provider)
+	if !v.asksOnScreen || s.gone {
 		return
 	}
-	seen, err := w.a.pilot.SeeOne(ctx, "wait", terminal.ID(w.launch.Session))
+	seen, err := a.pilot.SeeOne(ctx, "wait", terminal.ID(s.launch.Session))
 	if err != nil {
 		return
 	}
-	d := w.shows(ctx, seen)
-	asks := d != nil
-	if asks == w.s.waiting {
+	h := &hands{a: a, op: "wait", launch: s.launch, vendor: v, seen: seen}
+	now, err := h.look(ctx)
+	if err != nil {
 		return
 	}
-	if asks && w.s.digestOf(d) == w.s.settled && time.Since(w.s.answered) < answerPatience {
+	asks := now.state == stateDialog && now.dialog.kind == "permission"
+	if asks == s.waiting {
+		return
+	}
+	if asks && s.digestOf(now.dialog) == s.settled && time.Since(s.answered) < answerPatience {
 		return // it was answered, and does not show that yet
 	}
-	e := event{Kind: goesOn, Chat: w.s.chat, Source: fromScreen}
+	e := event{Kind: goesOn, Chat: s.chat, Source: fromScreen}
 	if asks {
 		e.Kind = waits
 	}
-	w.a.note(context.WithoutCancel(ctx), w.s, e)
-}
-
-// shows returns the approval that the screen asks for; nil is none.
-func (w *waiter) shows(ctx context.Context, seen pilot.Seen) *dialog {
-	h := &hands{a: w.a, op: "wait", launch: w.launch, vendor: vendorOf(w.launch.Provider), seen: seen}
-	now, err := h.look(ctx)
-	if err != nil || now.state != stateDialog || now.dialog.kind != "permission" {
-		return nil
-	}
-	return now.dialog
+	a.note(context.WithoutCancel(ctx), s, e)
 }
 
 // verdict says how what is waited for stands.
