@@ -265,5 +265,12 @@ func claudeRecord(s *story, r *recorded) []event {
 	if time.Since(since) < idleFor {
 		return nil
 	}
-	return []event{{Kind: interrupted, Chat: s.chat, VendorTurn: t.vendorTurn, Source: fromRecord, Reason: "Claude Code is idle again and reported no end: it was interrupted or refused"}}
+	if s.telling() {
+		r.since = time.Now() // what it tells wakes whoever waits
+		return nil
+	}
+	return []event{{
+		Kind: interrupted, Chat: s.chat, VendorTurn: t.vendorTurn, Source: fromRecord, Concluded: true,
+		Reason: "Claude Code is idle again and reported no end: it was interrupted or refused",
+	}}
 }

@@ -46,7 +46,8 @@ type event struct {
 	Error      string `json:"error,omitempty"`
 	Limited    bool   `json:"limited,omitempty"`
 	Reason     string `json:"reason,omitempty"`
-	Moves      bool   `json:"moves,omitempty"` // a prompt: its chat is the one that the process shows
+	Moves      bool   `json:"moves,omitempty"`     // a prompt: its chat is the one that the process shows
+	Concluded  bool   `json:"concluded,omitempty"` // the vendor did not tell this end: it follows from what it does
 	Residue    *bool  `json:"residue,omitempty"`
 	Digest     string `json:"digest,omitempty"` // of a dialog
 	Choice     string `json:"choice,omitempty"`

@@ -96,6 +96,20 @@ func ofLaunch(v *vendor, folder string) (own bool, pid int) {
 	return nearest == top, nearest
 }
 
+// telling reports whether the agent runs a hook of ours now, as on a busy machine it
+// may for seconds: what that tells is not known yet.
+func (s *story) telling() bool {
+	table, err := process.Snapshot()
+	if err != nil {
+		return false
+	}
+	line := " hook " + s.launch.Provider
+	return slices.ContainsFunc(table.Where(func(e process.Entry) bool { return slices.Contains(s.pids(), e.PPID) }), func(e process.Entry) bool {
+		p, err := process.Lookup(e.PID)
+		return err == nil && slices.ContainsFunc(p.Argv, func(word string) bool { return strings.Contains(word, line) })
+	})
+}
+
 // is reports whether a process runs the vendor's program.
 func (v *vendor) is(p process.Process) bool {
 	name := filepath.Base(p.Name)

@@ -39,7 +39,7 @@ import (
 // (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
 // is), early (an end is told before any prompt), late (a question shows before
 // its hook), slips (Claude's menu takes another model), comes (SIGUSR1 shows a
-// question at the composer).
+// question at the composer), tardy (the hook of an end takes 2 s).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
@@ -521,6 +521,9 @@ func runHooks(path, name string, payload map[string]any) {
 	body, _ := json.Marshal(payload)
 	for _, group := range settings.Hooks[name] {
 		for _, h := range group.Hooks {
+			if name == "Stop" && strings.Contains(","+os.Getenv("STANDIN")+",", ",tardy,") {
+				h.Command = "sleep 2; " + h.Command
+			}
 			cmd := exec.Command("/bin/sh", "-c", h.Command) //nolint:noctx // the stand-in is a program of its own
 			cmd.Stdin = bytes.NewReader(body)
 			cmd.Env = append(os.Environ(), "CLAUDE_CODE_CHILD_SESSION=1")

@@ -96,7 +96,7 @@ func (a *Agents) observe(ctx context.Context, s *story) {
 	}
 	if a.rewound(ctx, s) {
 		a.note(ctx, s, event{
-			Kind: interrupted, Chat: s.chat, VendorTurn: s.atWork().vendorTurn, Source: fromScreen,
+			Kind: interrupted, Chat: s.chat, VendorTurn: s.atWork().vendorTurn, Source: fromScreen, Concluded: true,
 			Reason: "its prompt is back in the composer: it was interrupted before an answer began",
 		})
 	}

@@ -44,7 +44,7 @@ type turn struct {
 	reason     string
 	held       string // why it does not go on, while it is tried again
 	limited    bool   // that is a limit
-	source     string
+	concluded  bool   // the vendor did not tell this end
 	began      time.Time
 	ended      time.Time
 	from       journal.Position // behind the record that began it
@@ -211,6 +211,7 @@ func (s *story) prompt(e event, at time.Time, next journal.Position) {
 	for _, t := range s.turns { // only one is at work: those before it ended without a word
 		if t.open() && t.accepted {
 			s.close(t, Interrupted, "another prompt was accepted before an end was reported", at, next)
+			t.concluded = true
 		}
 	}
 	if i < 0 {
@@ -249,14 +250,15 @@ func (s *story) end(e event, at time.Time, next journal.Position) {
 	if e.Limited {
 		outcome = RateLimited
 	}
-	if !t.open() { // the vendor went on after it had said it was done: the last word counts, or the first end
+	late := t.concluded && e.Kind != interrupted // what the vendor told came after it was given up
+	if !t.open() && !late {                      // the vendor went on after it had said it was done: the last word counts, or the first end
 		if t.outcome == Done && outcome == Done && e.Text != "" {
 			t.text = e.Text
 		}
 		return
 	}
-	t.text, t.err, t.source = e.Text, e.Error, e.Source
-	t.accepted = true
+	t.text, t.err = e.Text, e.Error
+	t.accepted, t.concluded = true, e.Concluded
 	s.close(t, outcome, e.Reason, at, next)
 }
 
@@ -280,6 +282,7 @@ func (s *story) finish(o Outcome, reason string, at time.Time, next journal.Posi
 	for _, t := range s.turns {
 		if t.open() {
 			s.close(t, o, reason, at, next)
+			t.concluded = true
 		}
 	}
 }
@@ -344,7 +347,7 @@ func (s *story) news(e event) bool {
 	case e.Kind == prompted:
 		return t == nil
 	case t != nil:
-		return t.open()
+		return t.open() || t.concluded && e.Kind != interrupted
 	}
 	return e.VendorTurn == ""
 }

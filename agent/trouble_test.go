@@ -400,3 +400,9 @@ func TestNoSecretAndNoPromptIsWrittenDown(t *testing.T) { // LAUNCH-5
 		t.Error(err)
 	}
 }
+
+func TestAnEndThatIsBeingToldIsNoInterruption(t *testing.T) { // FOLLOW-3
+	w := newWorld(t)
+	r := w.launch("claude", "tardy", "")
+	w.ends(r.SessionID, "SAY:late", Done)
+}
