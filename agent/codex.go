@@ -229,11 +229,8 @@ func lastPrompt(record string) (at time.Time) {
 	data := make([]byte, min(info.Size(), maxRollout))
 	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
 	for line := range bytes.Lines(data[:n]) {
-		var one struct {
-			Timestamp time.Time `json:"timestamp"`
-		}
-		if e, ok := codexLine(line); ok && e.Kind == prompted && json.Unmarshal(line, &one) == nil {
-			at = one.Timestamp
+		if e, ok := codexLine(line); ok && e.Kind == prompted {
+			at = e.Happened
 		}
 	}
 	return at
@@ -311,7 +308,7 @@ func codexRecord(s *story, r *recorded) []event {
 		}
 		for line := range bytes.Lines(data[:end]) {
 			r.offset += int64(len(line))
-			if e, ok := codexLine(line); ok {
+			if e, ok := codexLine(line); ok && !e.before(s.launch.At) { // of a chat that was taken up again it tells all
 				e.Chat, e.Source, e.Transcript, e.Read = s.chat, fromRecord, path, r.offset
 				news = append(news, e)
 			}
@@ -320,34 +317,43 @@ func codexRecord(s *story, r *recorded) []event {
 	return news
 }
 
+// codexPayload is what a line of a record tells, as far as it is news.
+type codexPayload struct {
+	Type   string `json:"type"`
+	TurnID string `json:"turn_id"`
+	Last   string `json:"last_agent_message"`
+	Reason string `json:"reason"`
+	Error  *struct {
+		Message string          `json:"message"`
+		Info    json.RawMessage `json:"codex_error_info"`
+	} `json:"error"`
+	Item struct {
+		Type    string `json:"type"`
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	} `json:"item"`
+}
+
 // codexLine reads one line of a record. ok is false for what is no news.
-func codexLine(line []byte) (event, bool) {
+func codexLine(line []byte) (e event, ok bool) {
 	if !bytes.Contains(line, []byte(`"event_msg"`)) {
 		return event{}, false
 	}
 	var one struct {
-		Type    string `json:"type"`
-		Payload struct {
-			Type   string `json:"type"`
-			TurnID string `json:"turn_id"`
-			Last   string `json:"last_agent_message"`
-			Reason string `json:"reason"`
-			Error  *struct {
-				Message string          `json:"message"`
-				Info    json.RawMessage `json:"codex_error_info"`
-			} `json:"error"`
-			Item struct {
-				Type    string `json:"type"`
-				Content []struct {
-					Text string `json:"text"`
-				} `json:"content"`
-			} `json:"item"`
-		} `json:"payload"`
+		Timestamp string       `json:"timestamp"`
+		Type      string       `json:"type"`
+		Payload   codexPayload `json:"payload"`
 	}
 	if json.Unmarshal(line, &one) != nil || one.Type != "event_msg" {
 		return event{}, false
 	}
-	p := one.Payload
+	e, ok = one.Payload.event()
+	e.Happened, _ = time.Parse(time.RFC3339, one.Timestamp) // zero says that it does not tell
+	return e, ok
+}
+
+func (p codexPayload) event() (event, bool) {
 	switch p.Type {
 	case "item_completed":
 		if p.Item.Type != "UserMessage" {

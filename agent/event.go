@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -56,6 +57,17 @@ type event struct {
 	Transcript string `json:"transcript,omitempty"`
 	Read       int64  `json:"read,omitempty"`   // bytes of the vendor's record that are read with this
 	Source     string `json:"source,omitempty"` // hook, record, process or screen
+	// Happened is when it did, where the vendor's record says so: that may hold what
+	// was said long before.
+	Happened time.Time `json:"happened,omitzero"`
+}
+
+// clockSlack is how much earlier than our record of a time one of a vendor's may be.
+const clockSlack = 5 * time.Second
+
+// before reports whether the vendor says that it happened before a time.
+func (e event) before(t time.Time) bool {
+	return !e.Happened.IsZero() && e.Happened.Before(t.Add(-clockSlack))
 }
 
 // The words of event.Source.

@@ -192,7 +192,9 @@ func (s *story) prompt(e event, at time.Time, next journal.Position) {
 	if s.chat == "" {
 		s.chat = e.Chat
 	}
-	i := slices.IndexFunc(s.turns, func(t *turn) bool { return t.own && t.open() && !t.accepted && t.loose == e.Loose })
+	i := slices.IndexFunc(s.turns, func(t *turn) bool {
+		return t.own && t.open() && !t.accepted && t.loose == e.Loose && !e.before(t.began)
+	})
 	if !s.mine(e) {
 		if !e.Moves || i < 0 && s.busy() { // whose prompt it is is not known, and its own turn goes on
 			s.ignored++

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -37,5 +39,39 @@ func TestAnAnswerThatIsToldAfterItsTurnWasGivenUpIsKept(t *testing.T) { // TURN-
 	s := told(prompt, event{Kind: interrupted, Chat: "c", VendorTurn: "p1", Source: fromHook}, late)
 	if outcome := s.turns[0].outcome; outcome != Interrupted {
 		t.Errorf("what the vendor told was %s after another word", outcome)
+	}
+}
+
+func TestWhatAChatSaidBeforeItWasTakenUpAgainAnswersNothing(t *testing.T) { // TURN-1, FOLLOW-4
+	launched := time.Now()
+	line := func(at time.Time, payload string) string {
+		return `{"timestamp":"` + at.UTC().Format(time.RFC3339Nano) + `","type":"event_msg","payload":` + payload + "}\n"
+	}
+	turn := func(at time.Time, id, answer string) string {
+		return line(at, `{"type":"item_completed","turn_id":"`+id+`","item":{"type":"UserMessage","content":[{"text":"go on"}]}}`) +
+			line(at.Add(time.Second), `{"type":"task_complete","turn_id":"`+id+`","last_agent_message":"`+answer+`"}`)
+	}
+	chat := "11111111-0000-0000-0000-000000000000"
+	s := newStory(Launch{ID: "l-0000000000000000", Provider: "codex", Chat: chat, Folder: t.TempDir(), At: launched})
+	path := filepath.Join(s.launch.Folder, "sessions", "2026", "01", "02", "rollout-2026-01-02T03-04-05-"+chat+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	history := turn(launched.Add(-time.Hour), "old", "of long ago") + turn(launched.Add(30*time.Second), "other", "of another process")
+	if err := os.WriteFile(path, []byte(history+turn(launched.Add(time.Minute), "new", "the answer")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.add(event{Kind: begun, Turn: "t1", Exact: exactDigest("go on"), Loose: looseDigest("go on")}, launched.Add(time.Minute), journal.Position{File: 1, Offset: 1})
+	s.add(event{Kind: entered, Turn: "t1"}, launched.Add(time.Minute), journal.Position{File: 1, Offset: 2})
+	for _, e := range codexRecord(s, &s.recorded) {
+		if s.news(e) {
+			s.add(e, time.Now(), journal.Position{File: 1, Offset: 3})
+		}
+	}
+	if one := s.byID("t1"); one.outcome != Done || one.text != "the answer" || one.vendorTurn != "new" {
+		t.Errorf("%+v", one)
+	}
+	if len(s.turns) != 2 || s.byVendorTurn("old") != nil {
+		t.Errorf("%d turns", len(s.turns))
 	}
 }
