@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -217,6 +218,26 @@ func TestAWaitIsQuietWhileTheTerminalTellsNothing(t *testing.T) { // FOLLOW-14
 	if looks := broken.looks.Load(); looks > 40 {
 		t.Errorf("%d looks at a screen of which nothing is told", looks)
 	}
+}
+
+func TestAFollowerWhoCannotReadOnIsTold(t *testing.T) { // FOLLOW-17
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	folder := w.agents.folder(r.LaunchID)
+	var failed error
+	for now, err := range w.agents.Follow(t.Context(), r.SessionID) {
+		switch failed = err; {
+		case err != nil:
+		case now.State == Idle: // it reads on when this returns
+			err = record(t.Context(), folder, false, event{Kind: prompted, Chat: r.ChatID, VendorTurn: "p", Source: fromHook})
+		case now.State == Working:
+			err = os.Rename(folder, folder+".moved")
+		}
+		if failed == nil && err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.refuses(failed, fault.Storage)
 }
 
 // BenchmarkFollow is the time from the moment at which a hook begins to write down

@@ -75,3 +75,15 @@ func TestWhatAChatSaidBeforeItWasTakenUpAgainAnswersNothing(t *testing.T) { // T
 		t.Errorf("%d turns", len(s.turns))
 	}
 }
+
+func TestAWaitForATurnOfWhichNothingMoreWillBeToldEnds(t *testing.T) { // FOLLOW-16
+	s := told(event{Kind: begun, Turn: "t1"}, event{Kind: entered, Turn: "t1"})
+	w := &waiter{launch: s.launch, s: s, after: s.turns[0].from, bounded: true}
+	if now := w.verdict(); now.Over() || now.Outcome != Unknown {
+		t.Errorf("%+v", now)
+	}
+	s.add(event{Kind: begun, Turn: "t2"}, time.Unix(5, 0), journal.Position{File: 1, Offset: 50})
+	if now := w.verdict(); !now.Over() || now.Outcome != Unknown || now.TurnID != "t1" || now.Reason == "" {
+		t.Errorf("%+v", now)
+	}
+}

@@ -52,7 +52,9 @@ type Waited struct {
 }
 
 // Over reports whether there is nothing more to wait for.
-func (w Waited) Over() bool { return w.Outcome != Pending && w.Outcome != Unknown && w.Outcome != None }
+func (w Waited) Over() bool {
+	return w.Outcome != Pending && w.Outcome != None && (w.Outcome != Unknown || w.At != "")
+}
 
 // Wait sleeps until the turns end, an approval is asked for, the agents are gone
 // or the time is over. It changes nothing in any session; any number may wait
@@ -167,10 +169,12 @@ func (w *waiter) follow(ctx context.Context, goOn func() bool) error {
 	defer j.Close()
 	from := w.s.last // the story goes on while it is used
 	records := make(chan journal.Record)
+	var unread error // why records was closed
 	sources.Go(func() {
 		defer close(records)
 		for r, err := range j.Follow(inner, from) {
 			if err != nil {
+				unread = err
 				return
 			}
 			select {
@@ -195,15 +199,18 @@ func (w *waiter) follow(ctx context.Context, goOn func() bool) error {
 			}
 		})
 	}
-	w.sleep(inner, records, ended, func() bool {
+	if w.sleep(inner, records, ended, func() bool {
 		watchProcess()
 		return goOn()
-	})
-	return nil
+	}) {
+		return nil
+	}
+	return unread // nil where ctx has ended
 }
 
-// sleep wakes by whatever may bring news, and looks.
-func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended <-chan struct{}, goOn func() bool) {
+// sleep wakes by whatever may bring news, and looks. It returns false when no more
+// records come.
+func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended <-chan struct{}, goOn func() bool) bool {
 	v := vendorOf(w.launch.Provider)
 	var record recordWatch
 	redrawn, stop := w.screen(ctx)
@@ -215,14 +222,14 @@ func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended
 		changed := record.on(v, w.s)
 		w.a.catchUp(context.WithoutCancel(ctx), w.s)
 		if !goOn() {
-			return
+			return true
 		}
 		timer := time.NewTimer(w.nextLook(changed != nil || v.watched == nil))
 		select {
 		case r, ok := <-records:
 			if !ok {
 				timer.Stop()
-				return
+				return false
 			}
 			w.s.read(r)
 		case <-changed:
@@ -243,7 +250,7 @@ func (w *waiter) sleep(ctx context.Context, records <-chan journal.Record, ended
 			}
 		case <-ctx.Done():
 			timer.Stop()
-			return
+			return true
 		}
 		timer.Stop()
 	}
@@ -364,15 +371,12 @@ func (w *waiter) verdict() Waited {
 			out.Outcome, out.Reason = Waiting, "it waits for an answer; see agent_approval"
 		}
 	}
-	if !out.Over() || out.Outcome == Unknown {
-		switch {
-		case s.gone:
-			out.Outcome, out.Reason = Exited, s.why
-		case w.bounded && behind(s.replaced, w.after) && t == nil:
-			out.Outcome, out.Reason = Replaced, "the agent holds another chat now"
-		case t != nil && !t.open():
-			out.Outcome = Unknown
-		}
+	switch {
+	case out.Over():
+	case s.gone:
+		out.Outcome, out.Reason = Exited, s.why
+	case w.bounded && t == nil && behind(s.replaced, w.after):
+		out.Outcome, out.Reason = Replaced, "the agent holds another chat now"
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func (a *app) waitCommand() *cobra.Command {
 		Short: "Sleep until the turn of an agent ends, and print its receipt",
 		Long: "Sleep until the turn of an agent ends, and print its receipt.\n\n" +
 			"It ends as well when the agent asks for an approval. With several sessions any of them is enough, unless --all.\n" +
-			"Exit codes: 0 done, 1 ended by an error or interrupted, 3 the time was over, 4 the agent is gone or holds another\n" +
+			"Exit codes: 0 done, 1 ended by an error, interrupted or not known, 3 the time was over, 4 the agent is gone or holds another\n" +
 			"chat, 5 it goes on (--timeout 0) or waits for an approval, 6 a limit was reached.",
 		Example: "  termpilot wait --session acorn\n  termpilot wait --session acorn --session birch --all --timeout 1h",
 		Args:    cobra.NoArgs,
