@@ -31,6 +31,9 @@ func readProcess(folder string) (running, bool) {
 	return r, err == nil && json.Unmarshal(data, &r) == nil && r.PID > 1
 }
 
+// alive reports whether the process still runs.
+func (r running) alive() bool { return process.Alive(r.PID, time.Unix(0, r.Start)) }
+
 // Exec turns this process into the agent of a launch, in the environment that the
 // launch asks for: what others left there is taken out, what is ours put in, and
 // nothing else. It is called once in a launch, by what was typed or given to the
@@ -46,7 +49,7 @@ func Exec(ctx context.Context, folder string, environ []string) error {
 	}
 	if r, ran := readProcess(folder); ran {
 		detail := "this launch was carried out already"
-		if process.Alive(r.PID, time.Unix(0, r.Start)) {
+		if r.alive() {
 			detail += ", and its agent runs"
 		}
 		return refused(op, l.Session, fault.NotAllowed, detail, "launch another one")

@@ -61,10 +61,8 @@ func Hook(ctx context.Context, vendorName string, getenv func(string) string, in
 	if !own {
 		return nil
 	}
-	if e.Source, e.PID = fromHook, pid; len(e.Text) > maxText {
-		e.Text = strings.ToValidUTF8(e.Text[:maxText], "") + "\n[cut: the answer is longer than 2 MiB]"
-	}
-	return record(ctx, folder, false, e)
+	e.Source, e.PID = fromHook, pid
+	return record(ctx, folder, false, e.kept())
 }
 
 // ofLaunch reports whether the program that called this hook is the one that was

@@ -19,7 +19,6 @@ import (
 	"termpilot/fault"
 	"termpilot/lazy"
 	"termpilot/pilot"
-	"termpilot/process"
 	"termpilot/shellwords"
 	"termpilot/terminal"
 )
@@ -315,7 +314,7 @@ func (a *Agents) awaitReady(ctx context.Context, l Launch) (state, string, error
 		return stateStarting, "", err
 	}
 	r, ran := readProcess(a.folder(l.ID))
-	if ran && !process.Alive(r.PID, time.Unix(0, r.Start)) {
+	if ran && !r.alive() {
 		return stateStarting, "", refused("launch", l.Session, fault.AgentEnded, "the agent ended at once", "read the session's last screen")
 	}
 	switch {

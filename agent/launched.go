@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"termpilot/closing"
-	"termpilot/process"
 )
 
 // Launched returns the chats of the agents that were launched in a session and
@@ -17,8 +16,10 @@ func (a *Agents) Launched(sessionID string) []closing.Chat {
 	}
 	var chats []closing.Chat
 	for _, l := range all {
-		r, ran := readProcess(a.folder(l.ID))
-		if l.Session != sessionID || !ran || !process.Alive(r.PID, time.Unix(0, r.Start)) {
+		if l.Session != sessionID {
+			continue
+		}
+		if r, ran := readProcess(a.folder(l.ID)); !ran || !r.alive() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)

@@ -12,7 +12,6 @@ import (
 	"termpilot/changes"
 	"termpilot/fault"
 	"termpilot/private"
-	"termpilot/process"
 	"termpilot/shellwords"
 	"termpilot/terminal"
 )
@@ -91,7 +90,7 @@ func (a *Agents) runs(l Launch) bool {
 	if !ran {
 		return time.Since(l.At) < toStart
 	}
-	return process.Alive(r.PID, time.Unix(0, r.Start))
+	return r.alive()
 }
 
 // newestIn is the last launch in a session. No terminal is asked. NotAllowed for a

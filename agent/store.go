@@ -52,7 +52,7 @@ const (
 	maxLaunchFile = 256 << 10
 	// keptFor is how long a launch is kept after anything happened to it.
 	keptFor = 30 * 24 * time.Hour
-	// mostLaunches is how many are looked at.
+	// mostLaunches is how many are looked at, the last that anything was made in.
 	mostLaunches = 2000
 )
 
@@ -61,8 +61,16 @@ var launchID = lazy.Regexp(`^l-[0-9a-f]{16}$`)
 // openEvents opens the journal of a launch.
 func openEvents(folder string) (*journal.Journal, error) {
 	return journal.Open(folder, journalName, journal.Options{
-		MaxRecord: 2 * maxText, MaxFile: 4 << 20, MaxTotal: 512 << 20, MaxAge: 10 * keptFor,
+		MaxRecord: 8 * maxText, MaxFile: 4 << 20, MaxTotal: 512 << 20, MaxAge: 10 * keptFor, // JSON may take six bytes for one
 	})
+}
+
+// kept is an event as it is kept.
+func (e event) kept() event {
+	if len(e.Text) > maxText {
+		e.Text = strings.ToValidUTF8(e.Text[:maxText], "") + "\n[cut: the answer is longer than 2 MiB]"
+	}
+	return e
 }
 
 // record appends events to a launch's journal. With durable it returns when a
@@ -124,16 +132,22 @@ func (a *Agents) launches() ([]Launch, error) {
 	if err != nil {
 		return nil, &fault.Error{Op: "agent", Code: fault.Storage, Detail: "the folder of launches cannot be read", Err: err}
 	}
-	var all []Launch
+	var folders []fs.FileInfo
 	for _, e := range entries {
-		if !e.IsDir() || !launchID().MatchString(e.Name()) || len(all) >= mostLaunches {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !launchID().MatchString(e.Name()) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keptFor && a.forgotten(e.Name()) {
+		if time.Since(info.ModTime()) > keptFor && a.forgotten(e.Name()) {
 			_ = os.RemoveAll(a.folder(e.Name())) // another look removes what could not be
 			continue
 		}
-		if l, err := readLaunch(a.folder(e.Name())); err == nil {
+		folders = append(folders, info)
+	}
+	slices.SortFunc(folders, func(x, y fs.FileInfo) int { return y.ModTime().Compare(x.ModTime()) })
+	var all []Launch
+	for _, info := range folders[:min(len(folders), mostLaunches)] {
+		if l, err := readLaunch(a.folder(info.Name())); err == nil {
 			all = append(all, l)
 		}
 	}
@@ -141,8 +155,12 @@ func (a *Agents) launches() ([]Launch, error) {
 	return all, nil
 }
 
-// forgotten reports whether nothing was written to a launch for keptFor.
+// forgotten reports whether nothing was written to a launch for keptFor, and its
+// agent does not run.
 func (a *Agents) forgotten(id string) bool {
+	if r, ran := readProcess(a.folder(id)); ran && r.alive() {
+		return false
+	}
 	entries, err := os.ReadDir(a.folder(id))
 	for _, e := range entries {
 		info, statErr := e.Info()

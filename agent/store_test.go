@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"termpilot/process"
+)
+
+// someday makes a launch that was written down at a time, and nothing since.
+func someday(t *testing.T, a *Agents, id string, at time.Time, runs bool) {
+	t.Helper()
+	folder := a.folder(id)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, v any) {
+		data, err := json.Marshal(v)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), data, 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(filepath.Join(folder, name), at, at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(launchFile, Launch{Schema: launchSchema, ID: id, Session: id, Provider: "claude", At: at})
+	if runs {
+		self, err := process.Lookup(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(processFile, running{PID: self.PID, Start: self.Start.UnixNano()})
+	}
+	if err := os.Chtimes(folder, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheNewestOfManyLaunchesIsKnown(t *testing.T) { // FOLLOW-13
+	t.Parallel()
+	a := New(Options{Pilot: blindPilot{}, Dir: t.TempDir(), Env: []string{}})
+	now := time.Now()
+	for i := range mostLaunches {
+		someday(t, a, fmt.Sprintf("l-%016x", i), now.Add(-time.Hour-time.Duration(i)*time.Second), false)
+	}
+	someday(t, a, "l-ffffffffffffffff", now, false)
+	all, err := a.launches()
+	if err != nil || len(all) != mostLaunches || all[0].ID != "l-ffffffffffffffff" || all[len(all)-1].ID != fmt.Sprintf("l-%016x", mostLaunches-2) {
+		t.Errorf("%d launches, the newest %+v: %v", len(all), all[0], err)
+	}
+}
+
+func TestALaunchIsForgottenWhenNothingHappensAnyMore(t *testing.T) { // LAUNCH-14
+	t.Parallel()
+	a := New(Options{Pilot: blindPilot{}, Dir: t.TempDir(), Env: []string{}})
+	old := time.Now().Add(-keptFor - time.Hour)
+	someday(t, a, "l-0000000000000001", old, false)
+	someday(t, a, "l-0000000000000002", old, true)
+	someday(t, a, "l-0000000000000003", time.Now(), false)
+	all, err := a.launches()
+	if err != nil || len(all) != 2 || all[0].ID != "l-0000000000000003" || all[1].ID != "l-0000000000000002" {
+		t.Errorf("%+v %v", all, err)
+	}
+	if _, err := os.Stat(a.folder("l-0000000000000001")); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestAnAnswerOfAnyLettersIsKept(t *testing.T) { // TURN-10
+	t.Parallel()
+	a := New(Options{Pilot: blindPilot{}, Dir: t.TempDir(), Env: []string{}})
+	l := Launch{Schema: launchSchema, ID: "l-0000000000000001", Provider: "claude", Chat: "c"}
+	if err := a.save(l); err != nil {
+		t.Fatal(err)
+	}
+	s := newStory(l)
+	a.note(t.Context(), s, promptEvent("c", "p", "x"))
+	a.note(t.Context(), s, event{Kind: done, Chat: "c", VendorTurn: "p", Text: strings.Repeat("<", 3<<20)}) // as JSON six times as long
+	again, err := a.tale(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := again.byVendorTurn("p")
+	if one == nil || one.outcome != Done || len(one.text) < maxText || !strings.HasSuffix(one.text, "longer than 2 MiB]") || s.byVendorTurn("p").text != one.text {
+		t.Errorf("%+v", one)
+	}
+}
