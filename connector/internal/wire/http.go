@@ -90,8 +90,13 @@ func (u *Underway) Settle(patience time.Duration) {
 	}
 }
 
-// idle is how long a session of the older era is kept without a request.
-const idle = 30 * time.Minute
+// idle is how long a session of the older era is kept without a request, and
+// maxSessions how many there are: clients that shake hands and never come back
+// would fill the memory. Who comes then has none, as where all is stateless.
+const (
+	idle        = 30 * time.Minute
+	maxSessions = 256
+)
 
 // Handler serves m as streamable HTTP under [Path], in both eras, to requests
 // that name a loopback host, come from no foreign web page and carry the
@@ -135,7 +140,7 @@ func Handler(m *mcp.Server, o HTTP) http.Handler {
 			defer o.Underway.end()
 			w, finish := refusable(w, body)
 			defer finish()
-			if hasSession(r, body) {
+			if hasSession(r, body) && (r.Header.Get(sessionHeader) != "" || fewer(m, maxSessions)) {
 				sessions.ServeHTTP(w, r)
 			} else {
 				alone.ServeHTTP(w, r)
@@ -152,6 +157,19 @@ func refuseBody(w http.ResponseWriter, err error) {
 	http.Error(w, "the body could not be read", http.StatusBadRequest)
 }
 
+// sessionHeader names the session that a request belongs to.
+const sessionHeader = "Mcp-Session-Id"
+
+// fewer reports whether m has fewer sessions than most.
+func fewer(m *mcp.Server, most int) bool {
+	for range m.Sessions() {
+		if most--; most == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // hasSession reports whether a message belongs to a session of the older era:
 // it names one, or begins one. Anything else is answered by itself, so that a
 // client need not shake hands first.
@@ -159,7 +177,7 @@ func hasSession(r *http.Request, body []byte) bool {
 	if r.Header.Get("Mcp-Protocol-Version") >= StatelessVersion {
 		return false
 	}
-	if r.Header.Get("Mcp-Session-Id") != "" {
+	if r.Header.Get(sessionHeader) != "" {
 		return true
 	}
 	var m struct {

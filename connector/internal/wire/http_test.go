@@ -202,6 +202,44 @@ func TestAClientOfTheNewEraThatGoesAwayCancelsItsCall(t *testing.T) { // MCP-55
 	<-gone
 }
 
+func TestSessionsHaveABound(t *testing.T) { // MCP-56
+	w := newWorld(t)
+	server := serveHTTP(t, w, HTTP{Token: secret})
+	begin := func() (session string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+Path, strings.NewReader(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Authorization", "Bearer "+secret)
+		res, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), `"serverInfo"`) {
+			t.Fatalf("got %s, %v", text, err)
+		}
+		return res.Header.Get(sessionHeader)
+	}
+	last := ""
+	for i := range maxSessions {
+		if last = begin(); last == "" {
+			t.Fatalf("client %d has no session", i)
+		}
+	}
+	if got := begin(); got != "" {
+		t.Errorf("one too many has session %s", got)
+	}
+	if got, body := post(t, server, Path, callTool("7", "echo"), nil); got != 200 || !strings.Contains(body, `"id":7,"result"`) {
+		t.Errorf("its call: %d %s", got, body)
+	}
+	if got, body := post(t, server, Path, callTool("8", "echo"), func(r *http.Request) { r.Header.Set(sessionHeader, last) }); got != 200 || !strings.Contains(body, `"id":8,"result"`) {
+		t.Errorf("a call within a session: %d %s", got, body)
+	}
+}
+
 func TestAClientOfTheOlderEraCancelsWithinItsSession(t *testing.T) { // MCP-56
 	w := newWorld(t)
 	server := serveHTTP(t, w, HTTP{Token: secret})
@@ -217,13 +255,13 @@ func TestAClientOfTheOlderEraCancelsWithinItsSession(t *testing.T) { // MCP-56
 	if err != nil {
 		t.Fatal(err)
 	}
-	id = res.Header.Get("Mcp-Session-Id")
+	id = res.Header.Get(sessionHeader)
 	_, _ = io.Copy(io.Discard, res.Body)
 	_ = res.Body.Close()
 	if id == "" {
 		t.Fatal("no session")
 	}
-	inSession := func(r *http.Request) { r.Header.Set("Mcp-Session-Id", id) }
+	inSession := func(r *http.Request) { r.Header.Set(sessionHeader, id) }
 	answered := make(chan string, 1)
 	go func() {
 		_, body := post(t, server, Path, callTool("5", "hold"), inSession)
