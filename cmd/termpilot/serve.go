@@ -100,14 +100,29 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("--http %s: want an address and a port, such as 127.0.0.1:8765", address))
 	}
+	foreign := usage(&fault.Error{
+		Op: "serve", Code: fault.NotAllowed, Detail: address + " is not a loopback address",
+		Hint: "listen on 127.0.0.1:PORT or [::1]:PORT, and let others in through a tunnel of your own",
+	})
 	if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, usage(&fault.Error{
-			Op: "serve", Code: fault.NotAllowed, Detail: address + " is not a loopback address",
-			Hint: "listen on 127.0.0.1:PORT or [::1]:PORT, and let others in through a tunnel of your own",
-		})
+		return nil, foreign
 	}
 	var config net.ListenConfig
-	return config.Listen(ctx, "tcp", address)
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err == nil {
+		if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() { // what localhost is, a file says
+			_ = listener.Close()
+			return nil, foreign
+		}
+		return listener, nil
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "listen" && op.Addr == nil { // it did not come to listening
+		return nil, usage(fmt.Errorf("--http %s: %w", address, op.Err))
+	}
+	return nil, &outcome{
+		code: exitFailed, cause: fmt.Errorf("serve: %w", err),
+		hint: "pass another port, or 0 for a free one, and see what listens there",
+	}
 }
 
 const tokenVariable = "TERMPILOT_HTTP_TOKEN"

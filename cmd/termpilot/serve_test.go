@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"net"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -31,6 +33,29 @@ func TestServersThatStartAtOnceHaveOneToken(t *testing.T) { // CLI-13
 		}
 		if left, err := filepath.Glob(filepath.Join(home, "*")); err != nil || len(left) != 1 {
 			t.Errorf("left behind: %q, %v", left, err)
+		}
+	}
+}
+
+func TestAnAddressThatWillNotDoIsRefused(t *testing.T) { // CLI-1, CLI-12
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for address, want := range map[string]int{
+		"": exitUsage, "127.0.0.1": exitUsage, ":0": exitUsage, "0.0.0.0:0": exitUsage, "[::]:0": exitUsage, "example.com:0": exitUsage,
+		"localhost.evil.example:0": exitUsage, "127.0.0.1:65536": exitUsage, "127.0.0.1:nosuch": exitUsage, taken.Addr().String(): exitFailed,
+	} {
+		l, err := listenLoopback(t.Context(), address)
+		if err == nil {
+			_ = l.Close()
+		}
+		if got := exitCode(err); got != want {
+			t.Errorf("%q: exit code %d, want %d: %v", address, got, want, err)
+		}
+		if o, ok := errors.AsType[*outcome](err); want == exitFailed && (!ok || o.hint == "") {
+			t.Errorf("%q: %v has no way out", address, err)
 		}
 	}
 }
