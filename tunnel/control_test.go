@@ -2,12 +2,19 @@ package tunnel
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"termpilot/fault"
 )
 
 func TestASupervisorThatEndsWhileItIsAskedIsNone(t *testing.T) { // TUN-34
@@ -41,5 +48,35 @@ func TestASupervisorThatEndsWhileItIsAskedIsNone(t *testing.T) { // TUN-34
 		}
 		_ = l.Close()
 		<-ended
+	}
+}
+
+func TestASupervisorThatDoesNotComeUpIsEnded(t *testing.T) { // TUN-20
+	b := newBench(t)
+	f, err := b.place.make("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := filepath.Join(f.folder, "pid")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if data, err := os.ReadFile(pid); err == nil && strings.HasSuffix(string(data), "\n") {
+				break
+			}
+			time.Sleep(5 * time.Millisecond) // between looks
+		}
+		cancel() // as somebody who interrupts
+	}()
+	err = launch(ctx, f, []string{"/bin/sh", "-c", "echo $$ >" + pid + "; exec sleep 300"}, os.Environ(), Secret{testKey})
+	if !errors.Is(err, fault.Deadline) {
+		t.Errorf("got %v, want deadline_exceeded", err)
+	}
+	data, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(data))); err != nil || syscall.Kill(n, 0) == nil {
+		t.Errorf("process %d was left behind: %v", n, err)
 	}
 }

@@ -20,7 +20,8 @@ import (
 type Command func(keyFD int, keyFrom string) []string
 
 // launch starts the supervisor as nobody's child, hands it the key through a
-// pipe, and returns when it answers.
+// pipe, and returns when it answers. One that does not, or that nobody waits for
+// any more, is ended.
 func launch(ctx context.Context, f files, command, env []string, key Secret) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -54,6 +55,13 @@ func launch(ctx context.Context, f files, command, env []string, key Secret) err
 				Hint: "see " + f.launched,
 			}
 		case <-ctx.Done():
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+			select {
+			case <-ended:
+			case <-time.After(letGo):
+				_ = cmd.Process.Kill()
+				<-ended
+			}
 			return &fault.Error{Op: "tunnel setup", Code: fault.Deadline, Detail: "the supervisor does not answer", Hint: "see " + f.launched}
 		case <-time.After(10 * time.Millisecond): // a socket appears without an event
 		}
