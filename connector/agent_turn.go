@@ -6,6 +6,7 @@ import (
 
 	"termpilot/agent"
 	"termpilot/fault"
+	"termpilot/pilot"
 	"termpilot/terminal"
 )
 
@@ -25,6 +26,12 @@ var agentTurn = define(head{
 	if (in.Action == "send") != (in.Text != "") {
 		return agent.TurnReceipt{}, &fault.Error{
 			Op: "agent_turn", Session: in.SessionID, Code: fault.InvalidArgument, Detail: `"text" is for action=send, which needs it`, Hint: "pass text with send alone",
+		}
+	}
+	if in.MaxChars < 1 || in.MaxChars > pilot.MaxChars { // its schema has no room to say so
+		return agent.TurnReceipt{}, &fault.Error{
+			Op: "agent_turn", Session: in.SessionID, Code: fault.InvalidArgument, Detail: fmt.Sprintf(`parameter "max_chars" is %d`, in.MaxChars),
+			Hint: fmt.Sprintf("pass max_chars as an integer from 1 to %d, and offset for what is behind them", pilot.MaxChars),
 		}
 	}
 	switch in.Action {

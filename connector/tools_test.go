@@ -149,6 +149,8 @@ func TestBadArgumentsAreNamedAndNothingIsDone(t *testing.T) { // MCP-37, MCP-38
 		{"resize_session", `{` + session + `,"columns":1001}`, "invalid_argument", "columns"},
 		{"rename_session", `{` + session + `}`, "invalid_argument", "name"},
 		{"list_profiles", `{"backend":"emacs"}`, "invalid_argument", "backend"},
+		{"agent_turn", `{` + session + `,"action":"result","max_chars":0}`, "invalid_argument", "max_chars"},
+		{"agent_turn", `{` + session + `,"action":"result","max_chars":131073}`, "invalid_argument", "max_chars"},
 		{"diagnostics", `{"verbose":true}`, "invalid_argument", "verbose"},
 	} {
 		f := failure(t, callTool(t, c, test.tool, test.args))
