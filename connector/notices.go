@@ -93,7 +93,7 @@ func (a *audience) begin(client *wire.Client, session *mcp.ServerSession) error 
 					return
 				}
 				if watching.Err() == nil {
-					if err := a.sync(watching, nil); err != nil && watching.Err() == nil {
+					if err := a.resync(watching); err != nil && watching.Err() == nil {
 						a.warn(err)
 					}
 				}
@@ -163,6 +163,16 @@ func (a *audience) sync(ctx context.Context, added *subscription) error {
 		}
 	}
 	return nil
+}
+
+// resync is sync for agents that came or went. A panic costs this look alone.
+func (a *audience) resync(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = wire.Panicked(a.s.log, "follow", v)
+		}
+	}()
+	return a.sync(ctx, nil)
 }
 
 // wanted are the agents to follow: those that run, those whose end is not told yet,

@@ -198,6 +198,22 @@ func TestAnAgentThatCannotBeReadAnyMoreIsTold(t *testing.T) { // NOTE-4, NOTE-9,
 	c.silent()
 }
 
+func TestAPanicWhileAgentsAreListedEndsNothing(t *testing.T) { // MCP-23
+	s, g := staged(t, Options{})
+	g.launch("s1", "l-1")
+	c := talkTo(t, s)
+	c.hello()
+	c.ask(subscribe("1", agentsURI))
+	g.mu.Lock()
+	g.panics = 1
+	g.mu.Unlock()
+	g.wake()
+	until(t, "it panics", func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.panics == 0 })
+	g.launch("s2", "l-2")
+	c.want(updated(agentsURI), listChanged)
+	c.silent()
+}
+
 func TestOneThatHasEndedCanBeSubscribedTo(t *testing.T) { // NOTE-4
 	s, g := staged(t, Options{})
 	g.launch("s1", "l-1")

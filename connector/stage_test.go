@@ -31,6 +31,7 @@ type stage struct {
 	watches   int // that last
 	followers int // that last
 	fails     error
+	panics    int // so many times more, for whoever asks for the list
 }
 
 // played is one agent. Changes are handed to one follower at a time.
@@ -124,6 +125,10 @@ func (s *stage) watched() (watches, followers int) {
 func (s *stage) List() (list []agent.Listed, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.panics > 0 {
+		s.panics--
+		panic("told to")
+	}
 	seen := map[string]bool{}
 	for _, p := range s.agents {
 		if !seen[p.SessionID] {

@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -69,7 +70,7 @@ func Run(ctx context.Context, checks []Check) Report {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, Patience)
 			defer cancel()
-			results[i] = c.Run(ctx)
+			results[i] = c.run(ctx)
 			results[i].ID = c.ID
 			if results[i].State == "" {
 				results[i].State = Fail
@@ -78,6 +79,16 @@ func Run(ctx context.Context, checks []Check) Report {
 	}
 	wg.Wait()
 	return Report{State: worst(results), Results: results}
+}
+
+// run asks the question. One that panics has failed, and the others are asked.
+func (c Check) run(ctx context.Context) (r Result) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = Result{State: Fail, Summary: "the check broke", Evidence: fmt.Sprint(v), Next: "report it with the evidence"}
+		}
+	}()
+	return c.Run(ctx)
 }
 
 func worst(results []Result) State {

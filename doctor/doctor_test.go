@@ -36,6 +36,16 @@ func TestAReportIsAsBadAsItsWorstResult(t *testing.T) {
 	}
 }
 
+func TestACheckThatPanicsHasFailed(t *testing.T) { // MCP-23
+	r := Run(t.Context(), []Check{
+		{ID: "a", Run: func(context.Context) Result { panic("told to") }},
+		{ID: "b", Run: is(Pass)},
+	})
+	if a, b := r.Results[0], r.Results[1]; a.ID != "a" || a.State != Fail || a.Summary == "" || a.Evidence != "told to" || a.Next == "" || b.State != Pass {
+		t.Errorf("got %+v", r)
+	}
+}
+
 func TestTheFirstFailureIsToBeMendedFirst(t *testing.T) {
 	for _, c := range []struct {
 		states []State
