@@ -183,6 +183,40 @@ func TestASandboxOnlyWaitsForTheAgentInIt(t *testing.T) { // CLOSE-14
 	}
 }
 
+// Of two agents the first ends and the other does not.
+func TestAnAgentThatEndedIsToldAlsoWhereAnotherDidNot(t *testing.T) { // CLOSE-24, CLOSE-35
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			budget time.Duration
+			want   Status
+			code   string
+		}{
+			"enough time":                        {time.Minute, Partial, codeExit},
+			"time is over while one may yet end": {time.Second, Partial, codeTime},
+		} {
+			w := newWorld(t)
+			s := w.add("s1", "t1", "w1")
+			first, second := w.start(s, "codex", true), w.start(s, "codex", false)
+			w.files[first.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock"}
+			w.files[second.PID] = []string{"/x/thread-writer-locks/" + strings.Replace(chatID, "4", "5", 1) + ".lock"}
+			w.stubborn[second.PID] = true
+			closer := New(Options{Pilot: w, Dir: w.dir, Machine: w, Budget: c.budget})
+			res, err := closer.Close(t.Context(), Request{Operation: CloseSession, SessionID: "s1", Force: true})
+			if err != nil || res.Status != c.want || res.Code != c.code {
+				t.Errorf("%s: got %+v %v", name, res, err)
+			}
+		}
+		w := newWorld(t)
+		e := w.start(w.add("s1", "t1", "w1"), "codex", true)
+		w.files[e.PID] = []string{"/x/thread-writer-locks/" + chatID + ".lock"}
+		w.stubborn[e.PID] = true
+		closer := New(Options{Pilot: w, Dir: w.dir, Machine: w, Budget: time.Second})
+		if res, err := closer.Close(t.Context(), Request{Operation: CloseSession, SessionID: "s1"}); err != nil || res.Status != UnknownStatus || res.Code != codeTime || res.Failed[0].Exit != unknown {
+			t.Errorf("whether it ends after the time is not known: got %+v %v", res, err)
+		}
+	})
+}
+
 func TestWhatALaunchKnowsOfAnAgentIsTakenForWhatItDoes(t *testing.T) { // CLOSE-15, CLOSE-17
 	for name, c := range map[string]struct {
 		told Chat

@@ -72,6 +72,7 @@ type running struct {
 	begun    bool    // the receipt is on disk
 	refusal  string  // the code for which all of it is refused
 	reason   string
+	effect   bool  // a program has ended that was asked to
 	lost     bool  // a receipt could not be written after an effect
 	gone     []int // the sessions that were closed
 }

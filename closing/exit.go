@@ -15,7 +15,12 @@ import (
 func (r *running) endAgents(ctx context.Context, i int) bool {
 	item, v := r.item(i), r.verdicts[i]
 	for k, agent := range v.agents {
-		if v.chats[k].State == Busy || v.chats[k].State == Waiting {
+		name := fmt.Sprintf("%s (process %d)", v.chats[k].CLI, agent.PID)
+		if ctx.Err() != nil {
+			item.fail(codeTime, "the time was over before "+name+" was asked to end")
+			return false
+		}
+		if v.chats[k].State != Idle {
 			item.Interruption = unknown // until it is known what became of it
 		}
 		item.Exit = unknown
@@ -30,11 +35,10 @@ func (r *running) endAgents(ctx context.Context, i int) bool {
 				break
 			}
 		}
-		name := fmt.Sprintf("%s (process %d)", v.chats[k].CLI, agent.PID)
 		switch {
 		case len(left) == 0:
 			item.Exit = exited
-			if item.Interruption == unknown {
+			if state := v.chats[k].State; state == Busy || state == Waiting {
 				item.Interruption = interrupted
 			}
 			continue
@@ -74,6 +78,10 @@ func (r *running) interrupt(ctx context.Context, i int) bool {
 		item.fail(codeBusy, describe(work)+" runs")
 		return false
 	}
+	if ctx.Err() != nil {
+		item.fail(codeTime, "the time was over before "+describe(work)+" was interrupted")
+		return false
+	}
 	item.Interruption = unknown
 	if item.Exit == notAttempted {
 		item.Exit = unknown
@@ -98,23 +106,27 @@ func (r *running) interrupt(ctx context.Context, i int) bool {
 // and returns those that have not ended within patience, and why one of them could
 // not be sent it.
 func (r *running) signal(ctx context.Context, list []process.Entry, signal syscall.Signal, patience time.Duration) (left []process.Entry, refused error) {
-	left = r.alive(list)
-	if len(left) == 0 || ctx.Err() != nil {
-		return left, nil
+	list = r.alive(list)
+	if len(list) == 0 || ctx.Err() != nil {
+		return list, nil
 	}
-	for _, e := range left {
+	var told []process.Entry
+	for _, e := range list {
 		err := r.c.machine.Signal(e.PID, e.Start, signal)
 		if err == nil && e.State == process.Stopped {
 			err = r.c.machine.Signal(e.PID, e.Start, syscall.SIGCONT) // it acts on the signal only when it runs
 		}
-		if err != nil && len(r.alive([]process.Entry{e})) > 0 {
+		switch {
+		case err == nil:
+			told = append(told, e)
+		case len(r.alive([]process.Entry{e})) > 0:
 			refused = err
 		}
 	}
-	for end := time.Now().Add(patience); refused == nil && time.Now().Before(end); time.Sleep(glance) { // the end of another's process comes without an event
-		if left = r.alive(left); len(left) == 0 || ctx.Err() != nil {
-			break
-		}
+	for end := time.Now().Add(patience); len(told) > 0 && ctx.Err() == nil && time.Now().Before(end); time.Sleep(glance) { // the end of another's process comes without an event
+		told = r.alive(told)
 	}
+	left = r.alive(list)
+	r.effect = r.effect || len(left) < len(list)
 	return left, refused
 }

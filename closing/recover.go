@@ -30,7 +30,8 @@ func (c *Closer) Prune(age time.Duration) (int, error) { return c.receipts.prune
 // Reopen opens the sessions of a receipt again: each in its folder, with its
 // chat taken up where one is known, and for every further chat of it another one.
 // What was opened again is written into the receipt, and not opened a second time
-// unless again is set. What still runs is left alone.
+// unless again is set. What still runs is left alone. What cannot be opened is told
+// once all others are.
 func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, error) {
 	r, err := c.receipts.read(id)
 	if err != nil {
@@ -39,27 +40,41 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 	if err := c.pilot.MayChange("recover"); err != nil {
 		return Receipt{}, err
 	}
-	done := map[string]int{}
+	type opening struct{ session, chat string }
+	done := map[opening]int{}
 	for _, one := range r.Reopened {
-		done[one.SessionID]++
+		done[opening{one.SessionID, one.ChatID}]++
 	}
 	opened := 0
+	var failed []error
 	for _, s := range r.Sessions {
-		requests := c.again(ctx, s, r.Status)
-		if !again {
-			requests = requests[min(done[s.SessionID], len(requests)):]
+		list, err := c.again(ctx, s, r.Status)
+		if err != nil {
+			failed = append(failed, err)
+			continue
 		}
-		for _, req := range requests {
-			fresh, err := c.pilot.Open(ctx, req)
-			if err != nil {
+		for _, lost := range list {
+			if before := (opening{s.SessionID, lost.chat}); !again && done[before] > 0 {
+				done[before]--
+				continue
+			}
+			if err := c.receipts.write(&r); err != nil { // or nobody would know of what is opened
 				return r, err
 			}
+			fresh, err := c.pilot.Open(ctx, lost.open)
+			if err != nil {
+				failed = append(failed, err)
+				continue
+			}
 			opened++
-			r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, At: time.Now().UTC(), Resumed: req.Command != "" && fresh.RunID != ""})
+			r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, ChatID: lost.chat, At: time.Now().UTC(), Resumed: lost.chat != "" && fresh.RunID != ""})
 			if err := c.receipts.write(&r); err != nil {
 				return r, err
 			}
 		}
+	}
+	if len(failed) > 0 {
+		return r, errors.Join(failed...)
 	}
 	if opened == 0 {
 		return r, &fault.Error{
@@ -70,14 +85,21 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 	return r, nil
 }
 
+// lost is a chat, or a session without one, that a close has ended, and what brings
+// it back.
+type lost struct {
+	chat string
+	open pilot.OpenRequest
+}
+
 // again returns what must be opened to have a session of a receipt back: nothing
 // when neither it nor a chat of it was ended, or may have been.
-func (c *Closer) again(ctx context.Context, s Item, status string) []pilot.OpenRequest {
-	begun := s.Closure == closed || s.Closure == unknown || s.Exit == exited || s.Exit == unknown || status == executing && s.Exit != notAttempted
+func (c *Closer) again(ctx context.Context, s Item, status string) ([]lost, error) {
+	begun := s.Closure == closed || s.Closure == unknown || s.Exit == exited || s.Exit == failed || s.Exit == unknown || status == executing && s.Exit != notAttempted
 	if !begun {
-		return nil
+		return nil, nil
 	}
-	var list []pilot.OpenRequest
+	var list []lost
 	for _, chat := range s.Chats {
 		if chat.Resume == nil || s.Closure != closed && c.holds(chat) {
 			continue
@@ -86,17 +108,18 @@ func (c *Closer) again(ctx context.Context, s Item, status string) []pilot.OpenR
 		if chat.Cwd != "" {
 			req.Cwd = chat.Cwd
 		}
-		list = append(list, req)
+		list = append(list, lost{chat.ChatID, req})
 	}
 	if len(list) > 0 {
-		return list
+		return list, nil
 	}
 	if s.Closure != closed { // it may live
-		if _, err := c.pilot.SeeOne(ctx, "recover", terminal.ID(s.SessionID)); err == nil {
-			return nil
+		_, err := c.pilot.SeeOne(ctx, "recover", terminal.ID(s.SessionID))
+		if code := fault.CodeOf(err); code != fault.SessionEnded && code != fault.SessionNotFound {
+			return nil, err
 		}
 	}
-	return []pilot.OpenRequest{{Backend: s.Backend, Cwd: s.Cwd}}
+	return []lost{{"", pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd}}}, nil
 }
 
 // holds reports whether the process that held a chat may still run.

@@ -66,6 +66,12 @@ func TestOnlyWhatWasEndedIsOpenedAgain(t *testing.T) { // RECOVER-5, RECOVER-3
 			w.unread = syscall.EMFILE
 			return chatItem("s1", pending, unknown, 7)
 		}, nil},
+		{"one of two agents that was ended, while the other was not", "partial", func(w *world) Item {
+			item := chatItem("s1", failed, failed, 7)
+			lives := w.start(w.find("s1"), "claude", true)
+			item.Chats = append(item.Chats, Chat{CLI: "claude", PID: lives.PID, ChatID: "other-chat", Resume: item.Chats[0].Resume})
+			return item
+		}, []string{"claude --resume " + chatID}},
 		{"not begun", executing, func(*world) Item { return Item{SessionID: "s9", Closure: pending, Exit: notAttempted} }, nil},
 	} {
 		w := newWorld(t)
@@ -84,6 +90,52 @@ func TestOnlyWhatWasEndedIsOpenedAgain(t *testing.T) { // RECOVER-5, RECOVER-3
 				t.Errorf("%s: got %q, want %q", c.name, req.Command, c.want[i])
 			}
 		}
+	}
+}
+
+func TestATerminalThatDoesNotAnswerGetsNothingASecondTime(t *testing.T) { // RECOVER-5
+	w := newWorld(t)
+	w.silent = true
+	id := w.receipt("unknown", time.Now(), Item{SessionID: "s1", Closure: unknown, Exit: notNeeded})
+	if _, err := w.closer().Reopen(t.Context(), id, false); !errors.Is(err, fault.BackendUnavailable) || len(w.opened) != 0 {
+		t.Errorf("got %v, opened %+v", err, w.opened)
+	}
+}
+
+func TestAChatThatRanIsTakenUpOnceItHasEnded(t *testing.T) { // RECOVER-5
+	w := newWorld(t)
+	s := w.add("s1", "t1", "w1")
+	runs := w.start(s, "claude", true)
+	item := chatItem("s1", failed, failed, runs.PID)
+	item.Chats[0].ChatID, item.Chats[0].Resume = "first-chat", &Resume{Argv: []string{"claude", "--resume", "first-chat"}}
+	item.Chats = append(item.Chats, chatItem("s1", failed, failed, 7).Chats[0])
+	id := w.receipt("partial", time.Now(), item)
+	for _, want := range []string{chatID, "first-chat"} {
+		if _, err := w.closer().Reopen(t.Context(), id, false); err != nil || w.opened[len(w.opened)-1].Command != "claude --resume "+want {
+			t.Errorf("got %v, opened %+v, want %s", err, w.opened, want)
+		}
+		s.procs = s.procs[:1]
+	}
+	if _, err := w.closer().Reopen(t.Context(), id, false); !errors.Is(err, fault.Refused) || len(w.opened) != 2 {
+		t.Errorf("a third time: got %v, opened %+v", err, w.opened)
+	}
+}
+
+func TestNothingIsOpenedThatCannotBeWrittenDown(t *testing.T) { // RECOVER-5
+	w := newWorld(t)
+	id := w.receipt("closed", time.Now(), chatItem("s1", closed, exited, 7))
+	c := w.closer()
+	read := c.receipts
+	c.receipts.dir = filepath.Join(w.dir, "x") // readable, and then not writable
+	if err := os.Symlink(w.dir, c.receipts.dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Reopen(t.Context(), id, false); err == nil || len(w.opened) != 0 {
+		t.Errorf("got %v, opened %+v", err, w.opened)
+	}
+	c.receipts = read
+	if _, err := c.Reopen(t.Context(), id, false); err != nil || len(w.opened) != 1 {
+		t.Errorf("got %v, opened %+v", err, w.opened)
 	}
 }
 

@@ -10,11 +10,12 @@ import (
 // status is how all of it ended.
 func (r *running) status() Status {
 	count := map[string]int{}
-	ended := false
+	ended, doubt := r.effect, false
 	for i := range r.verdicts {
 		item := r.item(i)
 		count[item.Closure]++
 		ended = ended || item.Exit == exited || item.Interruption == interrupted
+		doubt = doubt || item.Exit == unknown // it was asked to end, and what came of it is not known
 	}
 	switch {
 	case r.refusal != "":
@@ -29,6 +30,8 @@ func (r *running) status() Status {
 		return UnknownStatus
 	case ended:
 		return Partial
+	case doubt:
+		return UnknownStatus
 	case !r.begun && r.all():
 		return Noop
 	case !r.begun:

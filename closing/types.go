@@ -173,6 +173,7 @@ type Receipt struct {
 type Reopened struct {
 	SessionID string    `json:"session_id"`
 	As        string    `json:"as" jsonschema:"the new session"`
+	ChatID    string    `json:"chat_id" jsonschema:"taken up there"`
 	At        time.Time `json:"at"`
-	Resumed   bool      `json:"resumed" jsonschema:"the command that takes its chat up again was typed"`
+	Resumed   bool      `json:"resumed" jsonschema:"its command was typed"`
 }

@@ -151,6 +151,8 @@ func (w *world) See(context.Context) (all []pilot.Seen, complete bool) {
 func (w *world) SeeOne(_ context.Context, op string, id terminal.ID) (pilot.Seen, error) {
 	s := w.find(string(id))
 	switch {
+	case w.silent:
+		return pilot.Seen{}, &fault.Error{Op: op, Code: fault.BackendUnavailable, Hint: "-"}
 	case s == nil:
 		return pilot.Seen{}, &fault.Error{Op: op, Code: fault.SessionNotFound, Hint: "-"}
 	case s.hidden:
