@@ -16,6 +16,7 @@ type verdict struct {
 	chats    []Chat
 	agents   []process.Entry // the processes of the chats, in their order
 	wrappers []int           // processes that do nothing but start another one and wait for it
+	unread   int             // a process that could not be looked at, so that it may be an agent; 0 is none
 	state    Activity
 	reason   string
 	evidence []string
@@ -47,6 +48,8 @@ func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
 		v.code, v.state, v.reason = code, Unknown, reason
 	case !s.Allowed:
 		v.code, v.reason = codeScope, "this server may not touch this session"
+	case v.unread != 0:
+		v.code, v.reason = codeChat, fmt.Sprintf("process %d cannot be looked at: it may be an agent, with a chat", v.unread)
 	default:
 		for _, chat := range v.chats {
 			if chat.ChatID == "" && chat.Persistence != Empty {
@@ -57,6 +60,9 @@ func (c *Closer) judge(table *process.Table, s pilot.Seen) verdict {
 	}
 	return v
 }
+
+// hidden is why nothing is idle where not all processes are seen.
+const hidden = "the system hides processes of other users, which may run in it"
 
 func (v *verdict) activity() (Activity, string) {
 	if len(v.chats) > 0 {
@@ -77,7 +83,7 @@ func (v *verdict) activity() (Activity, string) {
 			return Unknown, "its processes are not of this machine, or could not be read"
 		}
 		if v.census.hides {
-			return Unknown, "the system hides processes of other users, which may run in it"
+			return Unknown, hidden
 		}
 		return Idle, "an empty prompt, and nothing runs behind it"
 	case pilot.BusyState, pilot.FullScreen:
@@ -109,6 +115,9 @@ func (v *verdict) chatActivity() (Activity, string) {
 	}
 	if front, why := v.shellActivity(); rank[front] > rank[worst] {
 		return front, why
+	}
+	if worst == Idle && v.census.hides {
+		return Unknown, hidden
 	}
 	return worst, reason
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,6 +115,20 @@ func TestHiddenProcessesMakeNothingIdle(t *testing.T) { // CLOSE-11
 	w.hides = true
 	w.add("s1", "t1", "w1")
 	if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"}); res.Status != Refused || res.Code != codeUnknown || len(w.effects()) != 0 {
+		t.Errorf("got %+v", res)
+	}
+	e := w.start(w.add("s2", "t2", "w1"), "claude", true)
+	registered(t, w, t.TempDir(), e, chatID, "idle")
+	if res := do(t, w, Request{Operation: CloseSession, SessionID: "s2"}); res.Status != Refused || res.Code != codeUnknown || len(w.effects()) != 0 {
+		t.Errorf("with an idle agent: got %+v", res)
+	}
+}
+
+func TestAProcessThatCannotBeLookedAtMayBeAnAgent(t *testing.T) { // CLOSE-16
+	w := newWorld(t)
+	w.start(w.add("s1", "t1", "w1"), "claude", true)
+	w.unread = syscall.EMFILE
+	if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1", Force: true}); res.Status != Refused || res.Code != codeChat || len(w.effects()) != 0 {
 		t.Errorf("got %+v", res)
 	}
 }

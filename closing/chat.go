@@ -177,6 +177,9 @@ func (c *Closer) findChats(v *verdict, table *process.Table) {
 	home, _ := os.UserHomeDir() // "" finds nothing
 	for _, e := range v.census.work {
 		full, err := c.machine.Lookup(e.PID)
+		if err != nil && !errors.Is(err, process.ErrGone) {
+			v.unread = e.PID
+		}
 		if err != nil || !full.Start.Equal(e.Start) {
 			continue
 		}

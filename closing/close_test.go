@@ -235,6 +235,7 @@ func TestClosedIsSaidOnlyOnProof(t *testing.T) { // CLOSE-27, CLOSE-28
 			{"an error and gone", func(w *world) { w.hung["s1"] = fault.Deadline }, Closed, ""},
 			{"no error and still there", func(w *world) { w.stays["s1"] = true }, UnknownStatus, codeUnverified},
 			{"no answer and still there", func(w *world) { w.stays["s1"] = true; w.hung["s1"] = fault.Deadline }, UnknownStatus, codeUnverified},
+			{"an answer that is not understood and still there", func(w *world) { w.stays["s1"] = true; w.hung["s1"] = fault.Protocol }, UnknownStatus, codeUnverified},
 			{"the terminal refuses", func(w *world) { w.stays["s1"] = true; w.hung["s1"] = fault.Refused }, Refused, codeClose},
 			{"the list does not answer", func(w *world) { w.before = func(string) { w.silent = true } }, UnknownStatus, codeUnverified},
 		} {

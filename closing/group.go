@@ -10,11 +10,6 @@ import (
 // for it and it holds no others. All are held and looked at again before the
 // programs of any are asked to end.
 func (r *running) closeTogether(ctx context.Context, close func(context.Context) error) {
-	steps := []func(i int) bool{
-		func(i int) bool { return r.lookAgain(ctx, i) },
-		func(i int) bool { return r.prepare(ctx, i) },
-		func(i int) bool { return r.lastLook(ctx, i) },
-	}
 	for i := range r.verdicts {
 		release, ok := r.hold(ctx, i)
 		if !ok {
@@ -23,13 +18,9 @@ func (r *running) closeTogether(ctx context.Context, close func(context.Context)
 		}
 		defer release()
 	}
-	for _, step := range steps {
-		for i := range r.verdicts {
-			if !step(i) {
-				r.stay(ctx)
-				return
-			}
-		}
+	if !r.each(func(i int) bool { return r.lookAgain(ctx, i) }) || !r.each(func(i int) bool { return r.prepare(ctx, i) }) || !r.settle(ctx) {
+		r.stay(ctx)
+		return
 	}
 	if newcomer := r.newcomer(ctx); newcomer != "" {
 		r.leave(failed, codeChanged, newcomer)
@@ -41,6 +32,35 @@ func (r *running) closeTogether(ctx context.Context, close func(context.Context)
 		all[i] = i
 	}
 	r.prove(ctx, r.native(ctx, close), all...)
+	r.write()
+}
+
+// each takes a step with every session, as far as it can be taken.
+func (r *running) each(step func(i int) bool) bool {
+	for i := range r.verdicts {
+		if !step(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle is the last look at all sessions: none of them had to be waited for since
+// the first was looked at.
+func (r *running) settle(ctx context.Context) bool {
+	for {
+		waited := false
+		if !r.each(func(i int) bool {
+			ok, late := r.lastLook(ctx, i)
+			waited = waited || late
+			return ok
+		}) {
+			return false
+		}
+		if !waited {
+			return true
+		}
+	}
 }
 
 // stay says how the sessions of a tab or window stand that is not closed: one may
@@ -55,6 +75,7 @@ func (r *running) stay(ctx context.Context) {
 		switch {
 		case item.Exit == exited && err == nil && running && !listed[v.seen.ID]:
 			item.Closure, item.Code, item.Reason = closed, "", "it ended with its last program"
+			r.gone = append(r.gone, i)
 		case item.Closure == pending && r.lost:
 			item.fail(codeReceipt, r.reason)
 		case item.Closure == pending:

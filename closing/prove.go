@@ -21,7 +21,7 @@ func (r *running) prove(ctx context.Context, answer error, which ...int) {
 			r.gone = append(r.gone, i)
 		case asked != "":
 			item.Closure, item.Code, item.Reason = unknown, codeUnverified, asked
-		case answer == nil, fault.CodeOf(answer) == fault.Deadline:
+		case answer == nil, fault.CodeOf(answer) == fault.Deadline, fault.CodeOf(answer) == fault.Protocol, fault.CodeOf(answer) == fault.Internal: // it may yet come to be
 			item.Closure, item.Code, item.Reason = unknown, codeUnverified, "the terminal was asked to close it, and still lists it"
 		default:
 			item.fail(codeClose, answer.Error())

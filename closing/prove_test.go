@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/pilot"
 	"termpilot/process"
 	"termpilot/terminal"
 )
@@ -17,6 +18,11 @@ import (
 func TestATerminalThatDidNotAnswerIsNotCalledEmpty(t *testing.T) { // CLOSE-34
 	w := newWorld(t)
 	w.gaps = true
+	for _, name := range []string{"", "ns1"} {
+		if items, err := w.closer().Inspect(t.Context(), "", name); !errors.Is(err, fault.BackendUnavailable) {
+			t.Errorf("inspected %q: got %+v %v", name, items, err)
+		}
+	}
 	if res := do(t, w, Request{Operation: CleanAll}); res.Status != UnknownStatus || res.Code != codeBackend || res.Hint == "" {
 		t.Errorf("nothing seen: got %+v", res)
 	}
@@ -140,6 +146,52 @@ func TestWhatAShellStartsForItsPromptIsWaitedFor(t *testing.T) { // CLOSE-23, CL
 			}
 		})
 	}
+}
+
+// What a shell starts for its prompt is waited for in one session of a tab, while a
+// person starts a program in another.
+func TestTheLastLookAtATabIsOneOfAllItsSessions(t *testing.T) { // CLOSE-23, CLOSE-30
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		first, second := w.add("s1", "t1", "w1"), w.add("s2", "t1", "w1")
+		w.start(second, "make", true)
+		var since time.Time
+		w.look = func() {
+			switch ended := slices.ContainsFunc(w.done, func(effect string) bool { return strings.HasPrefix(effect, "signal") }); {
+			case ended && since.IsZero():
+				since = time.Now()
+				w.start(second, "git", false)
+				second.procs[1].PID += 7 // no number is given again so soon
+			case ended && len(second.procs) > 1 && time.Since(since) > time.Second:
+				second.procs = second.procs[:1]
+				w.start(first, "vim", true)
+			}
+		}
+		if res := do(t, w, Request{Operation: CloseTab, ID: "t1", Force: true}); res.Status != Partial || res.Code != codeChanged || w.find("s1") == nil {
+			t.Errorf("got %+v, done: %q", res, w.effects())
+		}
+	})
+}
+
+func TestWhatASessionOfATabThatStaysLeavesBehindIsNamed(t *testing.T) { // CLOSE-29
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s, other := w.add("s1", "t1", "w1"), w.add("s2", "t1", "w1")
+		s.procs[0].Name = "claude"
+		registered(t, w, t.TempDir(), s.procs[0], chatID, "idle")
+		daemon := w.detach(s, "daemon")
+		w.look = func() {
+			if s := w.find("s1"); s != nil && len(s.procs) == 1 { // it ended with its program, and a person types elsewhere
+				w.remove("s1")
+				w.strays = []process.Entry{daemon}
+				other.state = pilot.TypedText
+			}
+		}
+		res := do(t, w, Request{Operation: CloseTab, ID: "t1"})
+		if res.Status != Partial || len(res.Closed) != 1 || len(res.Closed[0].Survivors) != 1 || w.find("s2") == nil {
+			t.Errorf("got %+v, done: %q", res, w.effects())
+		}
+	})
 }
 
 func TestAllOfATabIsHeldUntilItIsClosed(t *testing.T) { // CLOSE-33, CLOSE-30

@@ -163,6 +163,15 @@ func TestReopeningGoesOnWhereItBrokeOff(t *testing.T) { // RECOVER-5
 	}
 }
 
+func TestAReceiptThatCouldNotBeReadAgainIsNotWritten(t *testing.T) { // CLOSE-22
+	w := newWorld(t)
+	s := store{dir: w.dir}
+	r := Receipt{V: receiptVersion, ID: newID(), Sessions: []Item{{Reason: strings.Repeat("x", maxReceipt)}}}
+	if err := s.write(&r); err == nil {
+		t.Error("it was written")
+	}
+}
+
 func TestAgeTakesReceiptsHoweverManyThereAre(t *testing.T) { // RECOVER-6
 	w := newWorld(t)
 	day := time.Now().Add(-24 * time.Hour)

@@ -105,8 +105,9 @@ var hints = map[string]string{
 // Inspect tells, of one session or of all that may be touched, what runs in it
 // and what a close would do and why not. It changes nothing.
 func (c *Closer) Inspect(ctx context.Context, sessionID, name string) ([]Item, error) {
-	all, _ := c.pilot.See(ctx)
+	all, complete := c.pilot.See(ctx)
 	some := allowed(all)
+	unasked := &fault.Error{Op: "inspect", Code: fault.BackendUnavailable, Detail: "not every terminal could be asked", Hint: hints[codeBackend]}
 	if sessionID != "" || name != "" {
 		if sessionID != "" && name != "" {
 			return nil, &fault.Error{Op: "inspect", Code: fault.InvalidArgument, Detail: "two selectors are given", Hint: "pass session_id or nickname"}
@@ -114,11 +115,17 @@ func (c *Closer) Inspect(ctx context.Context, sessionID, name string) ([]Item, e
 		s, err := one(Request{Operation: "inspect", SessionID: sessionID, Name: name}, some)
 		if err != nil {
 			if better := c.known(ctx, "inspect", sessionID, err); better != nil {
-				err = better
+				return nil, better
+			}
+			if !complete && fault.CodeOf(err) == fault.SessionNotFound {
+				return nil, unasked
 			}
 			return nil, err
 		}
 		some = []pilot.Seen{s}
+	}
+	if len(some) == 0 && !complete {
+		return nil, unasked
 	}
 	table, err := c.machine.Snapshot()
 	if err != nil {

@@ -20,9 +20,12 @@ func (r *running) hold(ctx context.Context, i int) (release func(), ok bool) {
 	}
 	release, err := r.c.pilot.Hold(ctx, string(r.req.Operation), terminal.ID(item.SessionID), holdPatience)
 	if err != nil {
-		code := codeBusy
-		if fault.CodeOf(err) != fault.Busy {
-			code = codeBackend
+		code := codeBackend
+		switch {
+		case fault.CodeOf(err) == fault.Busy:
+			code = codeBusy
+		case ctx.Err() != nil:
+			code = codeTime
 		}
 		item.fail(code, "it could not be kept from others who type: "+err.Error())
 		return nil, false
@@ -32,20 +35,24 @@ func (r *running) hold(ctx context.Context, i int) (release func(), ok bool) {
 
 // closeAlone closes one session.
 func (r *running) closeAlone(ctx context.Context, i int) {
-	item := r.item(i)
 	if release, ok := r.hold(ctx, i); ok {
 		defer release()
-		if r.prepare(ctx, i) && r.lastLook(ctx, i) {
-			var err error
-			if !r.verdicts[i].over {
-				err = r.native(ctx, func(ctx context.Context) error {
-					return r.verdicts[i].seen.On.Close(ctx, terminal.ID(item.SessionID), r.how())
-				})
+		if ready := r.prepare(ctx, i); ready {
+			if ready, _ = r.lastLook(ctx, i); ready {
+				r.closeNow(ctx, i)
 			}
-			r.prove(ctx, err, i)
 		}
 	}
 	r.write()
+}
+
+// closeNow has the terminal close a session, and proves it.
+func (r *running) closeNow(ctx context.Context, i int) {
+	var err error
+	if v := r.verdicts[i]; !v.over {
+		err = r.native(ctx, func(ctx context.Context) error { return v.seen.On.Close(ctx, v.seen.ID, r.how()) })
+	}
+	r.prove(ctx, err, i)
 }
 
 // native has the terminal close something, once.
@@ -76,15 +83,18 @@ func (r *running) prepare(ctx context.Context, i int) bool {
 // lastLook is the look just before the close. Where nothing was ended it is the
 // second look in full; else the session's programs are no longer what they were,
 // and what counts is that it is where it was, that nothing new runs in it, and,
-// without force, that nobody has typed at its prompt.
-func (r *running) lastLook(ctx context.Context, i int) bool {
+// without force, that nobody has typed at its prompt. late: it had to be waited for.
+func (r *running) lastLook(ctx context.Context, i int) (ok, late bool) {
 	item, before := r.item(i), &r.verdicts[i]
+	if before.over {
+		return true, false
+	}
 	if item.Exit == notNeeded {
 		if !r.lookAgain(ctx, i) {
 			item.Exit, item.Interruption = notAttempted, notAttempted
-			return false
+			return false, false
 		}
-		return true
+		return true, false
 	}
 	for end := time.Now().Add(promptPatience); ; time.Sleep(glance) { // a shell that is back runs programs for its prompt
 		now, over, ok := r.look(ctx, i)
@@ -92,10 +102,10 @@ func (r *running) lastLook(ctx context.Context, i int) bool {
 			before.over = true
 		}
 		if over || !ok {
-			return over
+			return over, late
 		}
 		if pid := now.seen.ShellPID; !now.census.known && (pid == 0 || pid == before.census.shell.PID) && r.ended(i) {
-			return true // with its last program, too, and the terminal keeps it or has yet to notice
+			return true, late // with its last program, too, and the terminal keeps it or has yet to notice
 		}
 		code, reason := now.census.forbids()
 		if news := now.census.news(before.census); code == "" && news != "" {
@@ -106,11 +116,12 @@ func (r *running) lastLook(ctx context.Context, i int) bool {
 		}
 		switch {
 		case code == "":
-			return true
+			return true, late
 		case code == codeSelf, !time.Now().Before(end), ctx.Err() != nil:
 			item.fail(code, reason)
-			return false
+			return false, late
 		}
+		late = true
 	}
 }
 

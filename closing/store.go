@@ -49,6 +49,9 @@ func (s store) write(r *Receipt) error {
 	}
 	r.Updated = time.Now().UTC()
 	data, err := json.MarshalIndent(r, "", " ")
+	if err == nil && len(data) > maxReceipt {
+		err = fmt.Errorf("the receipt has %d bytes, of at most %d", len(data), maxReceipt)
+	}
 	if err != nil {
 		return err
 	}
