@@ -19,6 +19,7 @@ import (
 type Pilot interface {
 	Open(ctx context.Context, r pilot.OpenRequest) (pilot.Opened, error)
 	Run(ctx context.Context, r pilot.RunRequest) (pilot.RunResult, error)
+	See(ctx context.Context) (all []pilot.Seen, complete bool)
 	SeeOne(ctx context.Context, op string, id terminal.ID) (pilot.Seen, error)
 	Hold(ctx context.Context, op string, id terminal.ID, patience time.Duration) (release func(), err error)
 	MayTouch(id terminal.ID) bool

@@ -66,21 +66,30 @@ func Exec(ctx context.Context, folder string, environ []string) error {
 	if err := private.Write(filepath.Join(folder, processFile), data); err != nil {
 		return err
 	}
-	if err := os.Chdir(l.Cwd); err != nil {
+	if err := record(ctx, folder, true, event{Kind: started, PID: r.PID, Start: r.Start, Source: fromProcess}); err != nil {
 		return err
 	}
-	if err := record(ctx, folder, true, event{Kind: started, PID: r.PID, Start: r.Start, Source: fromProcess}); err != nil {
+	err = l.become(environ, folder)
+	note := record(ctx, folder, true, event{Kind: gone, Source: fromProcess, Reason: "its program could not be started: " + err.Error()})
+	return errors.Join(&fault.Error{
+		Op: op, Session: l.Session, Code: fault.AgentMissing, Detail: l.Binary + " cannot be started in " + l.Cwd,
+		Hint: "see that the program and the folder are there, and launch the agent again", Err: err,
+	}, note)
+}
+
+// become turns this process into the agent. It returns only when it failed.
+func (l Launch) become(environ []string, folder string) error {
+	if err := os.Chdir(l.Cwd); err != nil {
 		return err
 	}
 	env := l.environment(environ, folder)
 	if v := vendorOf(l.Provider); v.adjust != nil {
-		env, err = v.adjust(env, folder)
+		var err error
+		if env, err = v.adjust(env, folder); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = syscall.Exec(l.Binary, append([]string{l.Binary}, l.Argv...), env)
-	}
-	note := record(ctx, folder, true, event{Kind: gone, Source: fromProcess, Reason: "its program could not be started: " + err.Error()})
-	return errors.Join(&fault.Error{Op: op, Session: l.Session, Code: fault.AgentMissing, Detail: l.Binary + " cannot be started", Err: err}, note)
+	return syscall.Exec(l.Binary, append([]string{l.Binary}, l.Argv...), env)
 }
 
 // environment is what the agent gets of what this process has.

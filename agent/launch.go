@@ -1,13 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +36,7 @@ const readyPatience = 30 * time.Second
 type LaunchRequest struct {
 	Preset      string // one of [Launchers]
 	Prompt      string // "" is none yet
-	Cwd         string // "" is this process's
+	Cwd         string // "" is that of the session's shell, or else this process's
 	Model       string // "" is the vendor's default
 	Effort      string
 	Name        string // of the new session
@@ -72,62 +70,81 @@ type LaunchReceipt struct {
 // Everything that can be known beforehand is looked at before a session exists.
 func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, error) {
 	const op = "launch"
-	may := a.pilot.MayOpen(op)
+	may := a.pilot.MayOpen
 	if r.SessionID != "" {
-		may = a.free(ctx, r.SessionID)
+		may = a.pilot.MayChange
 	}
-	if may != nil {
-		return LaunchReceipt{}, may
+	err := may(op)
+	if err == nil {
+		err = checkOperation(op, r.SessionID, r.OperationID)
 	}
-	l, f, err := a.plan(ctx, r)
 	if err != nil {
 		return LaunchReceipt{}, err
 	}
-	if old, found := a.launched(r.OperationID); found {
-		if old.Request != l.Request {
-			return LaunchReceipt{}, refused(op, old.Session, fault.OperationTaken, "this operation_id was used for another launch", "pass another operation_id")
-		}
-		return a.launchReceipt(ctx, old, facts{version: old.Version, login: loginUnknown, why: "launched before"}, "", nil)
+	if receipt, known, err := a.told(ctx, r); known || err != nil {
+		return receipt, err
 	}
-	v := vendorOf(l.Provider)
-	if err := a.save(l); err != nil {
+	placed := r
+	if r.SessionID != "" {
+		cwd, err := a.free(ctx, r.SessionID)
+		if err != nil {
+			return LaunchReceipt{}, err
+		}
+		placed.Cwd = cmp.Or(r.Cwd, cwd)
+	}
+	l, f, err := a.plan(ctx, placed)
+	if err != nil {
 		return LaunchReceipt{}, err
 	}
-	if v.install != nil {
-		if err := v.install(l, a.folder(l.ID), a.self); err != nil {
-			return LaunchReceipt{}, errors.Join(err, os.RemoveAll(a.folder(l.ID)))
-		}
+	l.Request = r.digest()
+	if receipt, known, err := a.begin(ctx, l, r); known || err != nil {
+		return receipt, err
 	}
 	if l.Session, err = a.start(ctx, l, r); err != nil {
-		if fault.CodeOf(err) != fault.Deadline { // then nothing was started
+		if _, ran := readProcess(a.folder(l.ID)); !ran && fault.CodeOf(err) != fault.Deadline { // then nothing was started
 			err = errors.Join(err, os.RemoveAll(a.folder(l.ID)))
 		}
 		return LaunchReceipt{}, err
 	}
 	if err := a.save(l); err != nil {
-		return LaunchReceipt{}, err
+		return LaunchReceipt{}, &fault.Error{
+			Op: op, Session: l.Session, Code: fault.CodeOf(err), Detail: "the agent was launched in this session, and that could not be written down",
+			Hint: "close the session, or work with the agent by send_text", Err: err,
+		}
 	}
 	a.announce()
 	a.log.Info("agent launched", "launch", l.ID, "provider", l.Provider, "session", l.Session)
+	return a.introduce(ctx, l, f, r.Prompt)
+}
+
+// introduce waits until an agent that was started can be used, and gives it its
+// first prompt. It is there whatever becomes of that.
+func (a *Agents) introduce(ctx context.Context, l Launch, f facts, prompt string) (LaunchReceipt, error) {
 	state, reason, err := a.awaitReady(ctx, l)
-	if err != nil {
+	switch {
+	case errors.Is(err, fault.AgentEnded):
 		return LaunchReceipt{}, err
+	case err != nil:
+		reason = "how it stands was not seen: " + terminal.OneLine(err.Error(), 400)
 	}
-	if r.Prompt == "" || state != stateReady {
-		if r.Prompt != "" {
-			reason = strings.TrimPrefix(reason+"; the prompt was not sent", "; ")
-		}
-		return a.launchReceipt(ctx, l, f, reason, nil)
+	if reason == "" && f.login == loginUnknown {
+		reason = "whether anybody is logged in is not known: " + f.why
 	}
-	sent, err := a.Send(ctx, SendRequest{SessionID: l.Session, Text: r.Prompt})
-	if err != nil { // the agent is there all the same
-		reason = "the prompt was not sent: " + terminal.OneLine(err.Error(), 400)
+	if prompt == "" {
+		return a.launchReceipt(ctx, l, reason, nil)
+	}
+	if err != nil || state != stateReady {
+		return a.launchReceipt(ctx, l, strings.TrimPrefix(reason+"; the prompt was not sent", "; "), nil)
+	}
+	sent, err := a.Send(ctx, SendRequest{SessionID: l.Session, Text: prompt})
+	if err != nil {
+		reason = "giving it the prompt failed: " + terminal.OneLine(err.Error(), 400)
 		if hint := fault.HintOf(err); hint != "" {
 			reason += "; " + hint
 		}
-		return a.launchReceipt(ctx, l, f, reason, nil)
+		return a.launchReceipt(ctx, l, reason, nil)
 	}
-	return a.launchReceipt(ctx, l, f, "", &sent)
+	return a.launchReceipt(ctx, l, reason, &sent)
 }
 
 var (
@@ -146,16 +163,13 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 		return no(fault.InvalidArgument, "there is no agent "+terminal.OneLine(r.Preset, 40), "use one of "+strings.Join(names, ", "))
 	}
 	v := p.vendor
-	if r.Model == "" {
-		r.Model = p.model
-	}
 	if r.Prompt != "" {
 		if _, err := checkPrompt("launch", r.SessionID, r.Prompt); err != nil {
 			return Launch{}, facts{}, err
 		}
 	}
-	if err := checkOperation("launch", r.SessionID, r.OperationID); err != nil {
-		return Launch{}, facts{}, err
+	if r.Model == "" {
+		r.Model = p.model
 	}
 	efforts := "leave it out"
 	if len(v.efforts) > 0 {
@@ -174,8 +188,12 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 		return no(fault.InvalidArgument, "name and backend are for a new session", "leave them out, or session_id")
 	}
 	for name := range r.Env {
-		if !envName().MatchString(name) || strings.HasPrefix(name, "TERMPILOT_AGENT_") || name == launchVariable || name == folderVariable {
-			return no(fault.InvalidArgument, "env holds a name that no variable of an agent can have", "use letters, digits and _")
+		ours := strings.HasPrefix(name, "TERMPILOT_AGENT_") || name == launchVariable || name == folderVariable
+		switch {
+		case !envName().MatchString(name):
+			return no(fault.InvalidArgument, "env holds a name that no variable can have", "use letters, digits and _")
+		case ours || leaked(name) || slices.ContainsFunc(v.set, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }):
+			return no(fault.InvalidArgument, "env holds "+name+", which an agent that is launched does not get from others", "leave it out")
 		}
 	}
 	cwd, err := checkCwd(r.Cwd)
@@ -221,12 +239,7 @@ func (a *Agents) plan(ctx context.Context, r LaunchRequest) (Launch, facts, erro
 		l.Chat = uuid.NewString()
 	}
 	l.Argv = v.argv(l, a.folder(l.ID), a.self)
-	asked, err := json.Marshal(map[string]any{
-		"preset": r.Preset, "prompt": exactDigest(r.Prompt), "cwd": cwd, "model": r.Model, "effort": r.Effort, "name": r.Name,
-		"write_scope": r.WriteScope, "session": r.SessionID, "env": slices.Sorted(maps.Keys(r.Env)),
-	})
-	l.Request = exactDigest(string(asked))
-	return l, f, err
+	return l, f, nil
 }
 
 // environ is this process's environment without what must not reach an agent,
@@ -249,34 +262,22 @@ func newLaunchID() string {
 	return "l-" + hex.EncodeToString(id)
 }
 
-// launched finds the launch of an operation.
-func (a *Agents) launched(operation string) (Launch, bool) {
-	all, err := a.launches()
-	if operation == "" || err != nil {
-		return Launch{}, false
-	}
-	i := slices.IndexFunc(all, func(l Launch) bool { return l.Operation == operation })
-	if i < 0 {
-		return Launch{}, false
-	}
-	return all[i], true
-}
-
-// free refuses a session at whose prompt nothing can be typed.
-func (a *Agents) free(ctx context.Context, sessionID string) error {
-	if err := a.pilot.MayChange("launch"); err != nil {
-		return err
-	}
+// free refuses a session at whose prompt nothing can be typed, and returns the
+// folder in which its shell is, where that is known.
+func (a *Agents) free(ctx context.Context, sessionID string) (cwd string, err error) {
 	seen, err := a.pilot.SeeOne(ctx, "launch", terminal.ID(sessionID))
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case seen.Readiness.State != pilot.Ready:
-		return refused("launch", sessionID, fault.NotReady, seen.Readiness.Reason, "use a session that list_sessions shows as ready, or none for a new one")
+		return "", refused("launch", sessionID, fault.NotReady, seen.Readiness.Reason, "use a session that list_sessions shows as ready, or none for a new one")
 	case !seen.Local:
-		return refused("launch", sessionID, fault.Unsupported, "the session is not of this machine", "use a session of this machine, or none for a new one")
+		return "", refused("launch", sessionID, fault.Unsupported, "the session is not of this machine", "use a session of this machine, or none for a new one")
 	}
-	return nil
+	if p, err := a.machine.Lookup(seen.ShellPID); err == nil {
+		cwd = p.Cwd
+	}
+	return cwd, nil
 }
 
 // start lets the terminal carry out the launch: as the program of a new session,
@@ -300,28 +301,30 @@ func (a *Agents) start(ctx context.Context, l Launch, r LaunchRequest) (session 
 
 // awaitReady waits until the agent's composer stands, a question does, or the agent ended.
 func (a *Agents) awaitReady(ctx context.Context, l Launch) (state, string, error) {
+	ended := refused("launch", l.Session, fault.AgentEnded, "the agent ended at once", "read the session's last screen")
+	over := func(err error) error {
+		if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
+			return ended
+		}
+		return err
+	}
 	seen, err := a.pilot.SeeOne(ctx, "launch", terminal.ID(l.Session))
 	if err != nil {
-		if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
-			return stateStarting, "", refused("launch", l.Session, fault.AgentEnded, "the agent ended at once", "read the session's last screen")
-		}
-		return stateStarting, "", err
+		return stateStarting, "", over(err)
 	}
 	h := &hands{a: a, op: "launch", launch: l, vendor: vendorOf(l.Provider), seen: seen}
-	patience := max(readyPatience, h.vendor.starts)
-	now, came, err := h.await(ctx, patience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
-	if err != nil {
-		return stateStarting, "", err
+	now, came, err := h.await(ctx, max(readyPatience, h.vendor.starts), still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
+	if r, ran := readProcess(a.folder(l.ID)); ran && !r.alive() {
+		return stateStarting, "", ended
 	}
-	r, ran := readProcess(a.folder(l.ID))
-	if ran && !r.alive() {
-		return stateStarting, "", refused("launch", l.Session, fault.AgentEnded, "the agent ended at once", "read the session's last screen")
+	if err != nil {
+		return stateStarting, "", over(err)
 	}
 	switch {
 	case now.state == stateDialog:
 		return stateDialog, "it asks something before it can be used: " + terminal.OneLine(strings.Join(now.dialog.question, " "), 300), nil
 	case !came:
-		return stateStarting, fmt.Sprintf("no composer showed within %v", patience), nil
+		return stateStarting, "it has not shown a composer yet", nil
 	}
 	return now.state, "", nil
 }

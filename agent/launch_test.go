@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"termpilot/closing"
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/process"
 )
 
 func TestWhatCannotBeLaunchedIsRefusedBeforeASessionIs(t *testing.T) { // LAUNCH-6
@@ -26,24 +28,27 @@ func TestWhatCannotBeLaunchedIsRefusedBeforeASessionIs(t *testing.T) { // LAUNCH
 		standin string
 		want    fault.Code
 	}{
-		"no such agent":     {func(r *LaunchRequest) { r.Preset = "eliza" }, "", fault.InvalidArgument},
-		"a missing folder":  {func(r *LaunchRequest) { r.Cwd = filepath.Join(w.home, "none") }, "", fault.InvalidArgument},
-		"a relative folder": {func(r *LaunchRequest) { r.Cwd = "." }, "", fault.InvalidArgument},
-		"a file as folder":  {func(r *LaunchRequest) { r.Cwd = file }, "", fault.InvalidArgument},
-		"a blank prompt":    {func(r *LaunchRequest) { r.Prompt = " \n" }, "", fault.InvalidArgument},
-		"a huge prompt":     {func(r *LaunchRequest) { r.Prompt = strings.Repeat("x", 40<<10) }, "", fault.TooLarge},
-		"an odd model":      {func(r *LaunchRequest) { r.Model = "--yolo" }, "", fault.ModelUnknown},
-		"an unknown effort": {func(r *LaunchRequest) { r.Effort = "extreme" }, "", fault.InvalidArgument},
-		"an odd scope":      {func(r *LaunchRequest) { r.WriteScope = "src" }, "", fault.InvalidArgument},
-		"an odd variable":   {func(r *LaunchRequest) { r.Env = map[string]string{"A=B": ""} }, "", fault.InvalidArgument},
-		"our own variable":  {func(r *LaunchRequest) { r.Env = map[string]string{launchVariable: "x"} }, "", fault.InvalidArgument},
-		"no such session":   {func(r *LaunchRequest) { r.SessionID, r.Env = "nobody", nil }, "", fault.SessionNotFound},
-		"nobody logged in":  {nil, "loggedout", fault.NotLoggedIn},
-		"grok's model":      {func(r *LaunchRequest) { r.Preset, r.Model = "grok", "grok-9" }, "", fault.ModelUnknown},
-		"composer without":  {func(r *LaunchRequest) { r.Preset = "composer" }, "", fault.ModelUnknown},
-		"a missing program": {func(r *LaunchRequest) { r.Env = map[string]string{"PATH": "/nowhere"} }, "", fault.AgentMissing},
-		"a named program":   {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "/none"} }, "", fault.AgentMissing},
-		"a broken program":  {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "/bin/false"} }, "", fault.AgentMissing},
+		"no such agent":      {func(r *LaunchRequest) { r.Preset = "eliza" }, "", fault.InvalidArgument},
+		"a missing folder":   {func(r *LaunchRequest) { r.Cwd = filepath.Join(w.home, "none") }, "", fault.InvalidArgument},
+		"a relative folder":  {func(r *LaunchRequest) { r.Cwd = "." }, "", fault.InvalidArgument},
+		"a file as folder":   {func(r *LaunchRequest) { r.Cwd = file }, "", fault.InvalidArgument},
+		"a blank prompt":     {func(r *LaunchRequest) { r.Prompt = " \n" }, "", fault.InvalidArgument},
+		"a huge prompt":      {func(r *LaunchRequest) { r.Prompt = strings.Repeat("x", 40<<10) }, "", fault.TooLarge},
+		"an odd model":       {func(r *LaunchRequest) { r.Model = "--yolo" }, "", fault.ModelUnknown},
+		"an unknown effort":  {func(r *LaunchRequest) { r.Effort = "extreme" }, "", fault.InvalidArgument},
+		"an odd scope":       {func(r *LaunchRequest) { r.WriteScope = "src" }, "", fault.InvalidArgument},
+		"an odd variable":    {func(r *LaunchRequest) { r.Env = map[string]string{"A=B": ""} }, "", fault.InvalidArgument},
+		"our own variable":   {func(r *LaunchRequest) { r.Env = map[string]string{launchVariable: "x"} }, "", fault.InvalidArgument},
+		"another's variable": {func(r *LaunchRequest) { r.Env = map[string]string{"NO_COLOR": "1"} }, "", fault.InvalidArgument},
+		"a set variable":     {func(r *LaunchRequest) { r.Preset, r.Env = "grok", map[string]string{"GROK_DISABLE_AUTOUPDATER": "0"} }, "", fault.InvalidArgument},
+		"a relative program": {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "agent.test"} }, "", fault.AgentMissing},
+		"no such session":    {func(r *LaunchRequest) { r.SessionID, r.Env = "nobody", nil }, "", fault.SessionNotFound},
+		"nobody logged in":   {nil, "loggedout", fault.NotLoggedIn},
+		"grok's model":       {func(r *LaunchRequest) { r.Preset, r.Model = "grok", "grok-9" }, "", fault.ModelUnknown},
+		"composer without":   {func(r *LaunchRequest) { r.Preset = "composer" }, "", fault.ModelUnknown},
+		"a missing program":  {func(r *LaunchRequest) { r.Env = map[string]string{"PATH": "/nowhere"} }, "", fault.AgentMissing},
+		"a named program":    {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "/none"} }, "", fault.AgentMissing},
+		"a broken program":   {func(r *LaunchRequest) { r.Env = map[string]string{"TERMPILOT_CLAUDE_BIN": "/bin/false"} }, "", fault.AgentMissing},
 	} {
 		request := w.request("claude", one.standin, "")
 		if one.change != nil {
@@ -98,7 +103,13 @@ func TestALaunchOfOneOperationIsDoneOnce(t *testing.T) { // LAUNCH-9
 		t.Fatal(err)
 	}
 	again, err := w.agents.Launch(t.Context(), request)
-	if err != nil || again.SessionID != first.SessionID || again.LaunchID != first.LaunchID {
+	if err != nil || again.SessionID != first.SessionID || again.LaunchID != first.LaunchID || again.TurnID != first.TurnID || again.Cursor != first.Cursor {
+		t.Errorf("%+v %v, want %+v", again, err, first)
+	}
+	if err := os.Remove(filepath.Join(w.home, "bin", "claude")); err != nil { // it is told about whatever could be launched now
+		t.Fatal(err)
+	}
+	if again, err := w.agents.Launch(t.Context(), request); err != nil || again.LaunchID != first.LaunchID {
 		t.Errorf("%+v %v", again, err)
 	}
 	request.Prompt = "something else"
@@ -106,6 +117,113 @@ func TestALaunchOfOneOperationIsDoneOnce(t *testing.T) { // LAUNCH-9
 	w.refuses(err, fault.OperationTaken)
 	if n := len(w.noted("argv")); n != 1 {
 		t.Errorf("launched %d times", n)
+	}
+}
+
+func TestALaunchInsideASessionIsToldAboutWhileItsAgentIsThere(t *testing.T) { // LAUNCH-9, LAUNCH-15
+	w := newWorld(t)
+	dir := filepath.Join(w.home, "work")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := w.pilot.Open(t.Context(), pilot.OpenRequest{Cwd: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := LaunchRequest{Preset: "claude", SessionID: opened.SessionID, OperationID: "op", Delegate: true}
+	first, err := w.agents.Launch(t.Context(), request)
+	if err != nil || first.Resume.Cwd != dir {
+		t.Fatalf("%+v %v", first, err)
+	}
+	running, _ := readProcess(w.agents.folder(first.LaunchID))
+	if p, err := process.Lookup(running.PID); err != nil || p.Cwd != dir {
+		t.Errorf("it works in %s, %v", p.Cwd, err)
+	}
+	again, err := w.agents.Launch(t.Context(), request)
+	if err != nil || again.LaunchID != first.LaunchID || again.TurnID != "" || again.State != "ready" {
+		t.Errorf("%+v %v", again, err)
+	}
+}
+
+func TestOneLaunchOfManyAtOnceIsDone(t *testing.T) { // LAUNCH-9
+	w := newWorld(t)
+	request := w.request("claude", "", "")
+	request.OperationID = "op"
+	release, err := w.pilot.Hold(t.Context(), "test", "operation op", 0) // as another process that launches
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.agents.Launch(t.Context(), request)
+	w.refuses(err, fault.Busy)
+	release()
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if _, err := w.agents.Launch(t.Context(), request); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(w.noted("argv")); n != 1 {
+		t.Errorf("launched %d times", n)
+	}
+}
+
+func TestALaunchWhoseLauncherWasKilledIsFound(t *testing.T) { // LAUNCH-9, TURN-9
+	w := newWorld(t)
+	request := w.request("claude", "", "")
+	request.OperationID = "op"
+	first, err := w.agents.Launch(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := func() {
+		t.Helper()
+		l, err := readLaunch(w.agents.folder(first.LaunchID))
+		l.Session = ""
+		if err == nil {
+			err = w.agents.save(l)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed() // before it wrote down the session
+	again, err := w.agents.Launch(t.Context(), request)
+	if err != nil || again.SessionID != first.SessionID || again.LaunchID != first.LaunchID {
+		t.Errorf("%+v %v", again, err)
+	}
+	killed()
+	w.ends(first.SessionID, "SAY:found", Done)
+	w.keys(first.SessionID, "/exit")
+	w.keys(first.SessionID, "\r")
+	w.until("the agent has ended", func() bool {
+		s, err := w.agents.Status(t.Context(), first.SessionID, "")
+		return err == nil && s.State == "ended"
+	})
+	killed() // and now nobody can tell in which session it was
+	again, err = w.agents.Launch(t.Context(), request)
+	if err != nil || again.SessionID != "" || again.LaunchID != first.LaunchID || again.WaitCommand != "" || again.State != "ended" {
+		t.Errorf("%+v %v", again, err)
+	}
+	if n := len(w.noted("argv")); n != 1 {
+		t.Errorf("launched %d times", n)
+	}
+}
+
+func TestAnAgentWhoseFolderWentIsGone(t *testing.T) { // LAUNCH-6, FOLLOW-3
+	a := New(Options{Pilot: blindPilot{}, Dir: t.TempDir(), Env: []string{}})
+	l := Launch{Schema: launchSchema, ID: "l-0000000000000001", Provider: "claude", Binary: "/bin/true", Cwd: filepath.Join(a.dir, "none")}
+	if err := a.save(l); err != nil {
+		t.Fatal(err)
+	}
+	err := Exec(t.Context(), a.folder(l.ID), []string{})
+	if fault.CodeOf(err) != fault.AgentMissing || fault.HintOf(err) == "" {
+		t.Error(err)
+	}
+	if s, err := a.tale(t.Context(), l); err != nil || !s.gone || !strings.Contains(s.why, "could not be started") {
+		t.Errorf("%+v %v", s, err)
 	}
 }
 

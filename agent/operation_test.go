@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/pilot"
 )
 
 func TestAnOperationIsSentAtMostOnce(t *testing.T) { // TURN-8
@@ -60,6 +61,39 @@ func TestAnOperationIsSentAtMostOnce(t *testing.T) { // TURN-8
 		}
 		w.wantNoted("prompt", "SAY:one", "SAY:two")
 	})
+}
+
+func TestAnOperationOfASessionIsNotSentToItsNextAgent(t *testing.T) { // TURN-8
+	w := newWorld(t)
+	opened, err := w.pilot.Open(t.Context(), pilot.OpenRequest{Cwd: w.home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := LaunchRequest{Preset: "claude", SessionID: opened.SessionID, Cwd: w.home}
+	if _, err := w.agents.Launch(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	send := func(text string) (TurnReceipt, error) {
+		return w.agents.Send(t.Context(), SendRequest{SessionID: opened.SessionID, Text: text, OperationID: "op"})
+	}
+	first, err := send("DIE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.until("another can be launched", func() bool {
+		_, err = w.agents.Launch(t.Context(), request)
+		return err == nil
+	})
+	again, err := send("DIE")
+	if err != nil || again.TurnID != first.TurnID || again.Outcome != Exited {
+		t.Errorf("%+v %v", again, err)
+	}
+	_, err = send("another")
+	w.refuses(err, fault.OperationTaken)
+	if got, err := w.agents.Recover(t.Context(), opened.SessionID, "op"); err != nil || got.TurnID != first.TurnID {
+		t.Errorf("%+v %v", got, err)
+	}
+	w.wantNoted("prompt", "DIE")
 }
 
 func TestOneOperationFromManyAtOnceIsTypedOnce(t *testing.T) { // TURN-8

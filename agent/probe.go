@@ -80,10 +80,10 @@ func plain(text string) string {
 func (v *vendor) locate(getenv func(string) string) (string, error) {
 	variable := "TERMPILOT_" + strings.ToUpper(v.name) + "_BIN"
 	if said := getenv(variable); said != "" {
-		if runnable(said) {
+		if filepath.IsAbs(said) && runnable(said) {
 			return said, nil
 		}
-		return "", refused("launch", "", fault.AgentMissing, variable+" names no program that can be run", "correct or unset it")
+		return "", refused("launch", "", fault.AgentMissing, variable+" is not the absolute path of a program that can be run", "correct or unset it")
 	}
 	for _, dir := range filepath.SplitList(getenv("PATH")) {
 		if path := filepath.Join(dir, v.programs[0]); filepath.IsAbs(dir) && runnable(path) {

@@ -71,11 +71,13 @@ func (a *Agents) Send(ctx context.Context, r SendRequest) (TurnReceipt, error) {
 	if err != nil {
 		return TurnReceipt{}, err
 	}
-	if t := s.byOperation(r.OperationID); t != nil {
-		if t.exact != exactDigest(text) {
-			return TurnReceipt{}, refused(op, r.SessionID, fault.OperationTaken, "this operation_id was used for another text", "pass another operation_id")
-		}
-		return a.receipt(ctx, s, t), nil
+	switch of, t, err := a.operation(ctx, s, r.OperationID); {
+	case err != nil:
+		return TurnReceipt{}, err
+	case t != nil && t.exact != exactDigest(text):
+		return TurnReceipt{}, refused(op, r.SessionID, fault.OperationTaken, "this operation_id was used for another text", "pass another operation_id")
+	case t != nil:
+		return a.receipt(ctx, of, t), nil
 	}
 	if err := h.clear(ctx, s); err != nil {
 		return TurnReceipt{}, err
@@ -101,8 +103,8 @@ func (a *Agents) repeated(ctx context.Context, r SendRequest, text string) (bool
 	if err != nil {
 		return false, TurnReceipt{}
 	}
-	t := s.byOperation(r.OperationID)
-	if t == nil || t.exact != exactDigest(text) {
+	s, t, err := a.operation(ctx, s, r.OperationID)
+	if err != nil || t == nil || t.exact != exactDigest(text) {
 		return false, TurnReceipt{}
 	}
 	return true, a.receipt(ctx, s, t)

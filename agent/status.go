@@ -71,8 +71,11 @@ func (a *Agents) recall(ctx context.Context, op, sessionID, operation string, ad
 	t := s.latest()
 	switch {
 	case operation != "":
-		if t = s.byOperation(operation); t == nil {
-			return TurnReceipt{}, refused(op, sessionID, fault.OperationNotFound, "no turn of this agent has this operation_id", "it was never sent: send it")
+		if s, t, err = a.operation(ctx, s, operation); err != nil {
+			return TurnReceipt{}, err
+		}
+		if t == nil {
+			return TurnReceipt{}, refused(op, sessionID, fault.OperationNotFound, "no turn of an agent of this session has this operation_id", "it was never sent: send it")
 		}
 	case op == "result":
 		if last := s.one(func(t *turn) bool { return !t.open() }); last != nil {
@@ -91,6 +94,9 @@ func (a *Agents) recall(ctx context.Context, op, sessionID, operation string, ad
 // observe adds to a story what its vendor's record and the system know by now.
 func (a *Agents) observe(ctx context.Context, s *story) {
 	a.catchUp(ctx, s)
+	if !s.gone && s.pid != 0 && !a.alive(s) {
+		a.note(ctx, s, event{Kind: gone, Source: fromProcess, Reason: "its process has ended"})
+	}
 	if s.waiting { // a person may have answered while nobody looked
 		a.lookForQuestions(ctx, s)
 	}
@@ -99,9 +105,6 @@ func (a *Agents) observe(ctx context.Context, s *story) {
 			Kind: interrupted, Chat: s.chat, VendorTurn: s.atWork().vendorTurn, Source: fromScreen, Concluded: true,
 			Reason: "its prompt is back in the composer: it was interrupted before an answer began",
 		})
-	}
-	if !s.gone && s.pid != 0 && !a.alive(s) {
-		a.note(ctx, s, event{Kind: gone, Source: fromProcess, Reason: "its process has ended"})
 	}
 }
 
@@ -195,6 +198,9 @@ func (a *Agents) state(ctx context.Context, s *story) (state, string) {
 	if s.gone || s.pid != 0 && !a.alive(s) {
 		return stateEnded, "the agent has ended"
 	}
+	if s.launch.Session == "" {
+		return stateStarting, "who launched it has not told its session yet, or was killed before: list_sessions shows whether one was opened"
+	}
 	seen, err := a.pilot.SeeOne(ctx, "status", terminal.ID(s.launch.Session))
 	if err != nil {
 		if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
@@ -238,12 +244,16 @@ func resumeOf(s *story) Resume {
 	return r
 }
 
+// waitCommand is "" while it is not known where the agent is.
 func (a *Agents) waitCommand(l Launch, from journal.Position) string {
+	if l.Session == "" {
+		return ""
+	}
 	return shellwords.Quote(a.self) + " wait --session " + shellwords.Quote(l.Session) + " --cursor " + cursorOf(l, from) + " --timeout 600"
 }
 
 // launchReceipt words a launch. sent is its prompt's turn, if it was sent.
-func (a *Agents) launchReceipt(ctx context.Context, l Launch, f facts, reason string, sent *TurnReceipt) (LaunchReceipt, error) {
+func (a *Agents) launchReceipt(ctx context.Context, l Launch, reason string, sent *TurnReceipt) (LaunchReceipt, error) {
 	s, err := a.tale(ctx, l)
 	if err != nil {
 		return LaunchReceipt{}, err
@@ -261,9 +271,6 @@ func (a *Agents) launchReceipt(ctx context.Context, l Launch, f facts, reason st
 	}
 	state, why := a.state(ctx, s)
 	r.State = string(state)
-	if r.Reason == "" && f.login == loginUnknown {
-		r.Reason = "whether anybody is logged in is not known: " + f.why
-	}
 	if r.Reason == "" {
 		r.Reason = why
 	}

@@ -174,7 +174,7 @@ func (a *Agents) forgotten(id string) bool {
 // find returns the newest launch in a session, also in one that has ended. A
 // session that this server may not touch is refused as everywhere.
 func (a *Agents) find(ctx context.Context, op, session string) (Launch, error) {
-	_, unseen := a.pilot.SeeOne(ctx, op, terminal.ID(session))
+	seen, unseen := a.pilot.SeeOne(ctx, op, terminal.ID(session))
 	if errors.Is(unseen, fault.NotAllowed) || errors.Is(unseen, fault.InvalidArgument) {
 		return Launch{}, unseen
 	}
@@ -183,6 +183,9 @@ func (a *Agents) find(ctx context.Context, op, session string) (Launch, error) {
 		return Launch{}, err
 	}
 	for _, l := range all {
+		if l.Session == "" && unseen == nil {
+			l = a.adopt(l, seen)
+		}
 		if l.Session == session {
 			return l, nil
 		}
@@ -191,6 +194,32 @@ func (a *Agents) find(ctx context.Context, op, session string) (Launch, error) {
 		return Launch{}, unseen
 	}
 	return Launch{}, refused(op, session, fault.AgentNotFound, "termpilot launched no agent in this session", "launch one, with claude_agent for example")
+}
+
+// operation returns the turn of an operation of a session, and the records of the
+// agent that has it: this one, or one that was launched there before. nil is none.
+func (a *Agents) operation(ctx context.Context, s *story, operation string) (*story, *turn, error) {
+	if t := s.byOperation(operation); t != nil || operation == "" {
+		return s, t, nil
+	}
+	all, err := a.launches()
+	if err != nil {
+		return s, nil, err
+	}
+	for _, l := range all {
+		if l.Session != s.launch.Session || l.ID == s.launch.ID {
+			continue
+		}
+		earlier, err := a.tale(ctx, l)
+		if err != nil {
+			return s, nil, err
+		}
+		if t := earlier.byOperation(operation); t != nil {
+			a.observe(ctx, earlier)
+			return earlier, t, nil
+		}
+	}
+	return s, nil, nil
 }
 
 // tale reads all records of a launch.

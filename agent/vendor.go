@@ -137,8 +137,8 @@ const (
 	loginUnknown = "unknown"
 )
 
-// leaked reports whether an entry NAME=value is of the environment that an agent
-// gives to what it runs.
+// leaked reports whether an entry NAME=value, or a NAME, is of the environment that
+// an agent gives to what it runs.
 func leaked(entry string) bool {
 	name, _, _ := strings.Cut(entry, "=")
 	return name == "AI_AGENT" || slices.ContainsFunc(vendors, func(v *vendor) bool { return slices.Contains(v.leaks, name) })

@@ -66,7 +66,7 @@ func (a *app) agentLaunchCommand() *cobra.Command {
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.Prompt, "prompt", "", "its first prompt")
-	f.StringVar(&r.Cwd, "cwd", "", "the folder to work in (default: this one)")
+	f.StringVar(&r.Cwd, "cwd", "", "the folder to work in (default: this one, or that of the session)")
 	f.StringVar(&r.Model, "model", "", "the model (default: the agent's)")
 	f.StringVar(&r.Effort, "effort", "", "how hard it thinks (default: the agent's)")
 	f.StringVar(&r.Name, "name", "", "name of the new session")
