@@ -23,6 +23,7 @@ type census struct {
 	detached []process.Entry // descendants that left the terminal: a close does not reach them
 	orphans  []process.Entry // such as are nobody's children any more, known by their environment
 	self     bool            // termpilot's caller or one of its parents is in it
+	perhaps  bool            // and where its processes are not known: they may be
 }
 
 // helpers are programs that shells keep beside themselves for their prompts.
@@ -30,11 +31,14 @@ var helpers = []string{"gitstatusd", "starship", "direnv", "atuin", "powerline",
 
 // take counts the processes of a session.
 func (c *Closer) take(table *process.Table, s pilot.Seen) census {
-	if !s.Local || s.ShellPID == 0 {
+	own := table.Ancestors(os.Getpid())
+	if !s.Local { // a pane of tmux -CC, of whatever machine
+		return census{perhaps: inTmux(table, own)}
+	}
+	if s.ShellPID == 0 {
 		return census{}
 	}
 	scope, err := table.Scope(s.ShellPID)
-	own := table.Ancestors(os.Getpid())
 	if err != nil || len(own) == 0 { // then nothing tells that we do not run in it
 		return census{lost: true}
 	}
@@ -73,6 +77,14 @@ func (c *Closer) take(table *process.Table, s pilot.Seen) census {
 		i++
 	}
 	return n
+}
+
+// inTmux reports whether one of some processes is a tmux server.
+func inTmux(table *process.Table, pids []int) bool {
+	return slices.ContainsFunc(pids, func(pid int) bool {
+		e, err := table.Of(pid)
+		return err == nil && strings.HasPrefix(programName(e.Name), "tmux")
+	})
 }
 
 // sessionVariables are those by which terminals name the session that they start
@@ -207,6 +219,8 @@ func (n census) forbids() (code, reason string) {
 	switch {
 	case n.self:
 		return codeSelf, "termpilot, or what started it, runs in this session"
+	case n.perhaps:
+		return codeSelf, "termpilot runs in tmux, and this is a pane of tmux: it may be the same one"
 	case n.lost:
 		return codeChanged, "its shell is not among the processes of this machine any more, or not yet"
 	}

@@ -12,6 +12,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/process"
 	"termpilot/terminal"
 )
 
@@ -372,6 +373,19 @@ func TestTermpilotNeverClosesItself(t *testing.T) { // CLOSE-13
 	}
 	if res := do(t, w, Request{Operation: CleanAll, Force: true}); res.Status != Noop || res.Code != codeSelf {
 		t.Errorf("clean all: got %+v", res)
+	}
+}
+
+// A pane of tmux -CC tells nothing of its processes, and may be the one that
+// termpilot runs in.
+func TestAPaneOfWhicheverTmuxIsLeftAloneFromWithinTmux(t *testing.T) { // CLOSE-13
+	for name, code := range map[string]string{"tmux: server": codeSelf, "sshd": ""} {
+		w := newWorld(t)
+		w.add("s1", "t1", "w1").remote = true
+		w.strays = []process.Entry{{Process: process.Process{PID: os.Getppid(), Name: name, Start: born}}}
+		if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1", Force: true}); res.Code != code || (w.find("s1") == nil) != (code == "") {
+			t.Errorf("in %s: got %+v", name, res)
+		}
 	}
 }
 

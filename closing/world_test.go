@@ -53,6 +53,7 @@ type session struct {
 	id, tab, window, name string
 	state                 pilot.ReadyState
 	hidden                bool
+	remote                bool // its processes are not of this machine
 	shell                 int
 	procs                 []process.Entry
 }
@@ -133,7 +134,7 @@ func (w *world) remove(id string) {
 
 func (w *world) seen(s *session) pilot.Seen {
 	return pilot.Seen{
-		Session: terminal.Session{ID: terminal.ID(s.id), Backend: "fake", Window: s.window, Tab: s.tab, Name: s.name, Local: true, ShellPID: s.shell, TTY: fmt.Sprintf("/dev/pts/%d", s.shell), Cwd: "/srv"},
+		Session: terminal.Session{ID: terminal.ID(s.id), Backend: "fake", Window: s.window, Tab: s.tab, Name: s.name, Local: !s.remote, ShellPID: s.shell, TTY: fmt.Sprintf("/dev/pts/%d", s.shell), Cwd: "/srv"},
 		On:      w.backend(), Readiness: pilot.Readiness{State: s.state, Reason: "as the test wants"}, Allowed: !s.hidden,
 	}
 }
