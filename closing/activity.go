@@ -202,11 +202,9 @@ func (v verdict) item() Item {
 		evidence = []string{}
 	}
 	return Item{
-		SessionID: string(s.ID), Backend: s.Session.Backend, WindowID: s.Window, TabID: s.Tab, Name: pilotLine(s.Name, 256), Cwd: pilotLine(s.Cwd, 1024),
+		SessionID: string(s.ID), Backend: s.Session.Backend, WindowID: s.Window, TabID: s.Tab, Name: terminal.OneLine(s.Name, 256), Cwd: terminal.OneLine(s.Cwd, 1024),
 		State: v.state, Code: v.code, Reason: v.reason, Evidence: evidence,
 		Processes: v.census.programs(v.census.work), Detached: v.census.programs(slices.Concat(v.census.detached, v.census.orphans)), Chats: chats,
 		Interruption: notAttempted, Exit: notAttempted, Closure: pending, Survivors: []Program{},
 	}
 }
-
-func pilotLine(text string, most int) string { return terminal.OneLine(text, most) }

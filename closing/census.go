@@ -9,6 +9,7 @@ import (
 	"termpilot/pilot"
 	"termpilot/process"
 	"termpilot/shellwords"
+	"termpilot/terminal"
 )
 
 // census is who runs in a session.
@@ -209,7 +210,7 @@ func (n census) programs(list []process.Entry) []Program {
 }
 
 func programName(name string) string {
-	return pilotLine(strings.TrimPrefix(filepath.Base(name), "-"), 64)
+	return terminal.OneLine(strings.TrimPrefix(filepath.Base(name), "-"), 64)
 }
 
 // forbids says why a session is left alone whatever force says: because termpilot

@@ -15,6 +15,7 @@ import (
 
 	"termpilot/lazy"
 	"termpilot/process"
+	"termpilot/terminal"
 )
 
 // Words of Chat.Persistence.
@@ -158,11 +159,16 @@ func (l look) folder(variable, below string) string {
 	if dir := l.variable(variable); filepath.IsAbs(dir) {
 		return dir
 	}
+	return l.below(below)
+}
+
+// below is a folder in the process's home.
+func (l look) below(folder string) string {
 	home := l.variable("HOME")
 	if !filepath.IsAbs(home) {
 		home = l.home
 	}
-	return filepath.Join(home, below)
+	return filepath.Join(home, folder)
 }
 
 // candidate is a process that is an agent by its name, and the chat that it holds.
@@ -250,7 +256,7 @@ func (c *Closer) chatOf(session string, l look) Chat {
 			chat.ChatID, chat.Source = id, fromArgv
 		}
 	}
-	chat.Cwd = pilotLine(chat.Cwd, 1024)
+	chat.Cwd = terminal.OneLine(chat.Cwd, 1024)
 	if chat.ChatID != "" && chat.Persistence != Empty {
 		chat.Resume = &Resume{Executable: l.agent.resume[0], Argv: append(slices.Clone(l.agent.resume), chat.ChatID)}
 	}

@@ -34,10 +34,10 @@ func findCursor(l look) Chat {
 			continue
 		}
 		chat := Chat{ChatID: id, Source: fromOpenFile, Verified: true, Persistence: persistUnknown}
-		home := l.folder("", "")
-		found, err := inEach(filepath.Join(home, ".cursor", "chats"), filepath.Join(id, "meta.json"))
+		dir := l.below(".cursor")
+		found, err := inEach(filepath.Join(dir, "chats"), filepath.Join(id, "meta.json"))
 		said := map[bool]bool{}
-		for _, meta := range append(found, filepath.Join(home, ".cursor", "acp-sessions", id, "meta.json")) {
+		for _, meta := range append(found, filepath.Join(dir, "acp-sessions", id, "meta.json")) {
 			var m struct {
 				HasConversation *bool `json:"hasConversation"`
 			}

@@ -212,6 +212,17 @@ func TestAllOfATabIsHeldUntilItIsClosed(t *testing.T) { // CLOSE-33, CLOSE-30
 	}
 }
 
+func TestASessionThatCannotBeHeldSaysWhy(t *testing.T) { // CLOSE-33, CLOSE-35
+	for code, want := range map[fault.Code]string{fault.Busy: codeBusy, fault.Storage: codeReceipt, fault.BackendUnavailable: codeBackend} {
+		w := newWorld(t)
+		w.add("s1", "t1", "w1")
+		w.unheld = code
+		if res := do(t, w, Request{Operation: CloseSession, SessionID: "s1"}); res.Status != Refused || res.Code != want || len(w.effects()) > 0 {
+			t.Errorf("%s: got %+v", code, res)
+		}
+	}
+}
+
 func TestEveryCodeHasAHint(t *testing.T) { // CLOSE-35
 	for _, code := range []string{
 		codeBusy, codeWaiting, codeUnknown, codeSelf, codeChat, codeScope, codeChanged, codeExit, codeClose,

@@ -40,41 +40,40 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 	if err := c.pilot.MayChange("recover"); err != nil {
 		return Receipt{}, err
 	}
-	type opening struct{ session, chat string }
-	done := map[opening]int{}
+	done := map[[2]string]int{} // by session and chat
 	for _, one := range r.Reopened {
-		done[opening{one.SessionID, one.ChatID}]++
+		done[[2]string{one.SessionID, one.ChatID}]++
 	}
 	opened := 0
-	var failed []error
+	var errs []error
 	for _, s := range r.Sessions {
 		list, err := c.again(ctx, s, r.Status)
 		if err != nil {
-			failed = append(failed, err)
+			errs = append(errs, err)
 			continue
 		}
-		for _, lost := range list {
-			if before := (opening{s.SessionID, lost.chat}); !again && done[before] > 0 {
+		for _, one := range list {
+			if before := [2]string{s.SessionID, one.chat}; !again && done[before] > 0 {
 				done[before]--
 				continue
 			}
 			if err := c.receipts.write(&r); err != nil { // or nobody would know of what is opened
 				return r, err
 			}
-			fresh, err := c.pilot.Open(ctx, lost.open)
+			fresh, err := c.pilot.Open(ctx, one.request)
 			if err != nil {
-				failed = append(failed, err)
+				errs = append(errs, err)
 				continue
 			}
 			opened++
-			r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, ChatID: lost.chat, At: time.Now().UTC(), Resumed: lost.chat != "" && fresh.RunID != ""})
+			r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, ChatID: one.chat, At: time.Now().UTC(), Resumed: one.chat != "" && fresh.RunID != ""})
 			if err := c.receipts.write(&r); err != nil {
 				return r, err
 			}
 		}
 	}
-	if len(failed) > 0 {
-		return r, errors.Join(failed...)
+	if len(errs) > 0 {
+		return r, errors.Join(errs...)
 	}
 	if opened == 0 {
 		return r, &fault.Error{
@@ -85,21 +84,20 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 	return r, nil
 }
 
-// lost is a chat, or a session without one, that a close has ended, and what brings
-// it back.
-type lost struct {
-	chat string
-	open pilot.OpenRequest
+// opening brings a chat back that a close has ended, or a session without one.
+type opening struct {
+	chat    string
+	request pilot.OpenRequest
 }
 
 // again returns what must be opened to have a session of a receipt back: nothing
 // when neither it nor a chat of it was ended, or may have been.
-func (c *Closer) again(ctx context.Context, s Item, status string) ([]lost, error) {
+func (c *Closer) again(ctx context.Context, s Item, status string) ([]opening, error) {
 	begun := s.Closure == closed || s.Closure == unknown || s.Exit == exited || s.Exit == failed || s.Exit == unknown || status == executing && s.Exit != notAttempted
 	if !begun {
 		return nil, nil
 	}
-	var list []lost
+	var list []opening
 	for _, chat := range s.Chats {
 		if chat.Resume == nil || s.Closure != closed && c.holds(chat) {
 			continue
@@ -108,18 +106,22 @@ func (c *Closer) again(ctx context.Context, s Item, status string) ([]lost, erro
 		if chat.Cwd != "" {
 			req.Cwd = chat.Cwd
 		}
-		list = append(list, lost{chat.ChatID, req})
+		list = append(list, opening{chat.ChatID, req})
 	}
 	if len(list) > 0 {
 		return list, nil
 	}
-	if s.Closure != closed { // it may live
+	switch s.Closure {
+	case closed:
+	case failed, retained: // it stayed, and what became of it since is another's doing
+		return nil, nil
+	default: // it may live
 		_, err := c.pilot.SeeOne(ctx, "recover", terminal.ID(s.SessionID))
 		if code := fault.CodeOf(err); code != fault.SessionEnded && code != fault.SessionNotFound {
 			return nil, err
 		}
 	}
-	return []lost{{"", pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd}}}, nil
+	return []opening{{"", pilot.OpenRequest{Backend: s.Backend, Cwd: s.Cwd}}}, nil
 }
 
 // holds reports whether the process that held a chat may still run.

@@ -72,6 +72,7 @@ func TestOnlyWhatWasEndedIsOpenedAgain(t *testing.T) { // RECOVER-5, RECOVER-3
 			item.Chats = append(item.Chats, Chat{CLI: "claude", PID: lives.PID, ChatID: "other-chat", Resume: item.Chats[0].Resume})
 			return item
 		}, []string{"claude --resume " + chatID}},
+		{"one that stayed, and that somebody closed since", "partial", func(*world) Item { return Item{SessionID: "s9", Closure: failed, Exit: exited} }, nil},
 		{"not begun", executing, func(*world) Item { return Item{SessionID: "s9", Closure: pending, Exit: notAttempted} }, nil},
 	} {
 		w := newWorld(t)

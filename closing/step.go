@@ -24,6 +24,8 @@ func (r *running) hold(ctx context.Context, i int) (release func(), ok bool) {
 		switch {
 		case fault.CodeOf(err) == fault.Busy:
 			code = codeBusy
+		case fault.CodeOf(err) == fault.Storage:
+			code = codeReceipt
 		case ctx.Err() != nil:
 			code = codeTime
 		}

@@ -44,6 +44,7 @@ type world struct {
 	opened   []pilot.OpenRequest
 	held     map[terminal.ID]bool
 	denied   error // for whoever signals
+	unheld   error // for whoever would keep others from typing
 	argv     map[int][]string
 	vars     map[string]string
 	started  map[int]string // the terminal's name of the session that processes were started in
@@ -141,7 +142,7 @@ func (w *world) seen(s *session) pilot.Seen {
 
 func (w *world) backend() terminal.Backend { return &backend{w: w} }
 
-// See, SeeOne, Gone, MayChange, Hold and Open are the pilot's.
+// See, SeeOne, Listed, MayChange, Hold and Open are the pilot's.
 func (w *world) See(context.Context) (all []pilot.Seen, complete bool) {
 	for _, s := range w.sessions {
 		all = append(all, w.seen(s))
@@ -184,6 +185,9 @@ func (w *world) MayChange(op string) error {
 }
 
 func (w *world) Hold(_ context.Context, _ string, id terminal.ID, _ time.Duration) (func(), error) {
+	if w.unheld != nil {
+		return nil, w.unheld
+	}
 	if w.held == nil {
 		w.held = map[terminal.ID]bool{}
 	}
