@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
@@ -170,13 +171,19 @@ var keep = mcp.Cacheable{TTLMs: 5 * 60 * 1000, CacheScope: "private"}
 
 // ServeStdio serves one client on in and out until the input ends, ctx ends or
 // the output breaks, cancels the calls that are still open, and returns within
-// two seconds: nil, or the cause when the output broke. Commands that run in
-// terminals go on. If in is an [io.Closer] it is closed. Here alone agents are
-// resources, and the client is told of them as far as it subscribes.
+// two seconds: nil, or the cause when the output broke. A call that has not ended
+// by then is left to [Server.Close]. Commands that run in terminals go on. If in is
+// an [io.Closer] it is closed. Here alone agents are resources, and the client is
+// told of them as far as it subscribes.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	a := newAudience(s)
 	defer a.close()
-	return wire.ServeStdio(context.WithValue(ctx, audienceKey{}, a), s.mcp, wire.Direct{Find: s.direct, Log: s.log}, in, out)
+	err := wire.ServeStdio(context.WithValue(ctx, audienceKey{}, a), s.mcp, wire.Direct{Find: s.direct, Log: s.log}, in, out)
+	if errors.Is(err, wire.ErrStuck) {
+		s.log.Warn("the client has gone", "error", err)
+		return nil
+	}
+	return err
 }
 
 // HTTPOptions configures [Server.Handler].

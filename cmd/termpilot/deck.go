@@ -96,13 +96,34 @@ func (a *app) deck(s settings) (*deck, error) {
 	return d, nil
 }
 
-// close lets go of everything. Sessions and commands go on.
+// parting is how long calls that were cancelled have to end by themselves, and again
+// once they have no terminals any more: a server has no longer than two seconds in all.
+const parting = 100 * time.Millisecond
+
+// close lets go of everything. Sessions and commands go on. A call that waits for a
+// terminal that does not answer is not waited for.
 func (d *deck) close() {
-	_ = d.server.Close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = d.server.Close()
+	}()
+	within(parting, ended)
 	for _, b := range d.backends {
 		drop(b)
 	}
+	within(parting, ended)
 	_ = d.pilot.Close()
+}
+
+// within waits until something is done, and no longer than for patience.
+func within(patience time.Duration, done <-chan struct{}) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
 }
 
 // end closes a session that this command opened. One that is gone already, or

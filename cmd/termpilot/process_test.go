@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -140,6 +142,38 @@ func TestServeEndsWhenItIsTold(t *testing.T) { // CLI-11
 				t.Fatal(err)
 			}
 			endsWithin(t, cmd, 2*time.Second, exitOK)
+		})
+	}
+}
+
+func TestServeEndsThoughItsTerminalDoesNotAnswer(t *testing.T) { // CLI-11, MCP-14
+	env := home(t)
+	id := openSession(t, env)
+	m := regexp.MustCompile(`"pid": (\d+)`).FindStringSubmatch(output(t, env, "host", "status", "--json"))
+	if m == nil {
+		t.Fatal("the host tells no pid")
+	}
+	pid, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, end := range map[string]func(*exec.Cmd, io.Closer){
+		"the end of the input": func(_ *exec.Cmd, in io.Closer) { _ = in.Close() },
+		"SIGTERM":              func(cmd *exec.Cmd, _ io.Closer) { _ = cmd.Process.Signal(syscall.SIGTERM) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, in := serving(t, env)
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+			for n, call := range []string{`"wait_session","arguments":{"session_ids":["` + id + `"],"until":"exit"}`, `"run_command","arguments":{"session_id":"` + id + `","command":"true"}`} {
+				if _, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}`+"\n", 10+n, call); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end(cmd, in)
+			endsWithin(t, cmd, 4*time.Second, exitOK)
 		})
 	}
 }

@@ -75,8 +75,13 @@ func (a *app) serveHTTP(ctx context.Context, d *deck, address, given string) err
 	done := make(chan struct{})
 	stopped := context.AfterFunc(ctx, func() {
 		defer close(done)
-		_ = d.server.Close() // first: it ends the calls that Shutdown would wait for
-		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = d.server.Close() // first: it ends the calls that Shutdown would wait for
+		}()
+		within(time.Second, ended)
+		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), 500*time.Millisecond)
 		defer cancel()
 		if server.Shutdown(patience) != nil {
 			_ = server.Close()

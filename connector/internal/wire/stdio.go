@@ -17,8 +17,8 @@ const patience = 1200 * time.Millisecond
 // ServeStdio serves one client on in and out, one JSON message a line, by m, and
 // calls of tools by direct where that is enough, until the input ends, ctx ends or
 // the output breaks. Then the calls that are still open are cancelled, and it
-// returns when they have ended, or after at most two seconds with an error that
-// says so. It returns nil for the end of the input and of ctx, and the cause when
+// returns when they have ended, or after at most two seconds with [ErrStuck]. It
+// returns nil for the end of the input and of ctx, and the cause when
 // the output broke.
 //
 // The values of ctx are those of the contexts under which messages are handled,
@@ -59,7 +59,8 @@ func ServeStdio(ctx context.Context, m *mcp.Server, direct Direct, in io.Reader,
 	return err
 }
 
-var errStuck = errors.New("serve stdio: a call did not end when it was cancelled")
+// ErrStuck says that a call has not ended although it was cancelled.
+var ErrStuck = errors.New("serve stdio: a call did not end when it was cancelled")
 
 // awaitEnd waits until every call has ended. A client that does not read its
 // answers gets no more than patience either, and that is its own affair.
@@ -76,7 +77,7 @@ func (c *conn) awaitEnd(ended <-chan struct{}) error {
 	case <-ended: // only the output held them
 		return nil
 	case <-time.After(settling):
-		return errStuck
+		return ErrStuck
 	}
 }
 

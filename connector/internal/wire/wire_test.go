@@ -436,8 +436,8 @@ func TestACallThatHearsNoCancellationDoesNotHoldUpTheEnd(t *testing.T) { // MCP-
 		wait(t, w.started, "the call")
 		start := time.Now()
 		_ = c.in.Close()
-		if err := wait(t, c.done, "the end"); !errors.Is(err, errStuck) {
-			t.Errorf("got %v, want %v", err, errStuck)
+		if err := wait(t, c.done, "the end"); !errors.Is(err, ErrStuck) {
+			t.Errorf("got %v, want %v", err, ErrStuck)
 		}
 		if took := time.Since(start); took > 2*time.Second {
 			t.Errorf("took %v", took)
