@@ -126,3 +126,13 @@ func (a *app) tellBackends(s settings, list []pilot.BackendInfo) {
 		}
 	}
 }
+
+// silent returns a backend that gave no answer, if there is one: what it has is not known.
+func silent(list []pilot.BackendInfo) (one pilot.BackendInfo, found bool) {
+	for _, b := range list {
+		if b.State == "unavailable" {
+			return b, true
+		}
+	}
+	return one, false
+}

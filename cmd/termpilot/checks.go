@@ -53,15 +53,16 @@ func checkSessions(ctx context.Context, p *pilot.Pilot, backends []terminal.Back
 		}
 	}
 	var sessions []pilot.SessionInfo
+	var ill []string
 	for _, name := range names {
 		listing, err := p.Sessions(ctx, name)
 		if err != nil {
 			return doctor.Result{State: doctor.Unknown, Summary: "the sessions could not be listed", Evidence: err.Error(), Next: fault.HintOf(err)}
 		}
+		if b, is := silent(listing.Backends); is {
+			ill = append(ill, b.Name+": "+b.Reason)
+		}
 		sessions = append(sessions, listing.Sessions...)
-	}
-	if len(sessions) == 0 {
-		return doctor.Result{State: doctor.Skipped, Summary: "no session lives whose shell could be looked at"}
 	}
 	var without []string
 	for _, s := range sessions {
@@ -69,7 +70,13 @@ func checkSessions(ctx context.Context, p *pilot.Pilot, backends []terminal.Back
 			without = append(without, s.SessionID+" ("+s.Readiness.Reason+")")
 		}
 	}
-	if len(without) == 0 {
+	switch {
+	case len(without) > 0:
+	case len(ill) > 0:
+		return doctor.Result{State: doctor.Unknown, Summary: "not all sessions could be listed", Evidence: strings.Join(ill, "; "), Next: "mend that first"}
+	case len(sessions) == 0:
+		return doctor.Result{State: doctor.Skipped, Summary: "no session lives whose shell could be looked at"}
+	default:
 		return doctor.Result{
 			State: doctor.Pass, Summary: "no session's shell lacks prompt marks",
 			Evidence: plural(len(sessions), "session") + " looked at",

@@ -26,6 +26,12 @@ func only(ctx context.Context, p *pilot.Pilot, args []string) (string, error) {
 	case 1:
 		return listing.Sessions[0].SessionID, nil
 	case 0:
+		if b, ill := silent(listing.Backends); ill {
+			return "", &fault.Error{
+				Op: "find session", Code: fault.BackendUnavailable, Detail: b.Name + " gave no answer: " + b.Reason,
+				Hint: "see termpilot doctor",
+			}
+		}
 		return "", &fault.Error{
 			Op: "find session", Code: fault.NoCurrentSession, Detail: "no session lives",
 			Hint: "open one with termpilot new",

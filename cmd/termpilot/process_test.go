@@ -78,6 +78,20 @@ func openSession(t *testing.T, env []string) string {
 	return m[1]
 }
 
+// hostPID is the process of the host of env.
+func hostPID(t *testing.T, env []string) int {
+	t.Helper()
+	m := regexp.MustCompile(`"pid": (\d+)`).FindStringSubmatch(output(t, env, "host", "status", "--json"))
+	if m == nil {
+		t.Fatal("the host tells no pid")
+	}
+	pid, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
 // endsWithin waits for cmd, which must end by itself with the code, in time.
 func endsWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration, code int) {
 	t.Helper()
@@ -149,14 +163,7 @@ func TestServeEndsWhenItIsTold(t *testing.T) { // CLI-11
 func TestServeEndsThoughItsTerminalDoesNotAnswer(t *testing.T) { // CLI-11, MCP-14
 	env := home(t)
 	id := openSession(t, env)
-	m := regexp.MustCompile(`"pid": (\d+)`).FindStringSubmatch(output(t, env, "host", "status", "--json"))
-	if m == nil {
-		t.Fatal("the host tells no pid")
-	}
-	pid, err := strconv.Atoi(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := hostPID(t, env)
 	for name, end := range map[string]func(*exec.Cmd, io.Closer){
 		"the end of the input": func(_ *exec.Cmd, in io.Closer) { _ = in.Close() },
 		"SIGTERM":              func(cmd *exec.Cmd, _ io.Closer) { _ = cmd.Process.Signal(syscall.SIGTERM) },
@@ -221,6 +228,30 @@ func TestServeEndsWhenItsParentVanishes(t *testing.T) { // CLI-11
 	}
 }
 
+func TestSessionsThatAreNotKnownAreNotCalledNone(t *testing.T) { // CLI-17, CLI-18, CLI-41, CLI-42
+	env := home(t)
+	openSession(t, env)
+	pid := hostPID(t, env)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	for args, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"sessions": {exitOK, "termpilot: host: unavailable: "},
+		"read":     {exitFailed, "backend_unavailable: host gave no answer"},
+		"doctor":   {exitFailed, "not all sessions could be listed"},
+	} {
+		cmd := command(env, args)
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != want.code || !strings.Contains(string(out), want.says) || strings.Contains(string(out), "no session lives") {
+			t.Errorf("%s: exit code %d, want %d:\n%s", args, got, want.code, out)
+		}
+	}
+}
+
 func TestWhoInterruptsIsToldWhatCameOfIt(t *testing.T) { // CLI-31, CLI-45
 	env := home(t)
 	for _, startup := range []string{".bashrc", ".bash_profile"} {
@@ -257,11 +288,7 @@ func TestTheHostIsStartedWithoutSecrets(t *testing.T) { // TUN-6, CLI-13
 	}
 	env := append(home(t), "CONTROL_PLANE_API_KEY=canary", "TERMPILOT_HTTP_TOKEN=canary")
 	openSession(t, env)
-	m := regexp.MustCompile(`"pid": (\d+)`).FindStringSubmatch(output(t, env, "host", "status", "--json"))
-	if m == nil {
-		t.Fatal("the host tells no pid")
-	}
-	environ, err := os.ReadFile("/proc/" + m[1] + "/environ")
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", hostPID(t, env)))
 	if err != nil || !strings.Contains(string(environ), "TERMPILOT_HOME=") || strings.Contains(string(environ), "canary") {
 		t.Errorf("got %q, %v", environ, err)
 	}

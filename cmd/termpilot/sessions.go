@@ -27,8 +27,13 @@ func (a *app) sessionsCommand() *cobra.Command {
 					fmt.Sprintf("%dx%d", one.Columns, one.Rows), one.Cwd, one.Title,
 				})
 			}
+			if err := ctx.Err(); err != nil { // whoever was asked last had no time to answer
+				return err
+			}
 			if len(rows) == 0 {
-				a.note("no session lives; open one with termpilot new")
+				if _, ill := silent(listing.Backends); !ill {
+					a.note("no session lives; open one with termpilot new")
+				}
 				return nil
 			}
 			return a.printTable([]string{"SESSION", "BACKEND", "NAME", "STATE", "JOB", "SIZE", "FOLDER", "TITLE"}, rows)
