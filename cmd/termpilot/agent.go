@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,8 @@ func (a *app) agentTurnCommand() *cobra.Command {
 		Short: "Give an agent a prompt, and return when it has it",
 		Long: "Give an agent a prompt, and return when it has it.\n\n" +
 			"Without TEXT, what standard input holds is the prompt. Nothing is typed unless the agent that was launched there is\n" +
-			"in the foreground, asks nothing, works on nothing and has an empty composer.",
+			"in the foreground, asks nothing, works on nothing and has an empty composer.\n" +
+			"Exit codes: 0 it has it, 1 that it took it is not known, 7 refused.",
 		Example: "  termpilot agent turn acorn 'now the docs'\n  termpilot agent turn acorn --operation 17 < prompt.md",
 		Args:    cobra.RangeArgs(1, 2),
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
@@ -115,12 +117,22 @@ func (a *app) agentTurnCommand() *cobra.Command {
 			return err
 		},
 		RunE: a.withSession(&s, func(ctx context.Context, d *deck, id string, _ []string) error {
-			return a.reportTurn(d.agents.Send(ctx, agent.SendRequest{SessionID: id, Text: text, OperationID: operation}))
+			r, err := d.agents.Send(ctx, agent.SendRequest{SessionID: id, Text: text, OperationID: operation})
+			return cmp.Or(a.reportTurn(r, err), turnOutcome(r))
 		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&operation, "operation", "", "an id of yours: the turn is sent at most once")
 	return a.completesSession(a.withJSON(cmd))
+}
+
+// turnOutcome ends a turn with a code of its own where it is not known that the
+// agent took it: the report said why.
+func turnOutcome(r agent.TurnReceipt) error {
+	if r.Outcome == agent.Unknown {
+		return &outcome{code: exitFailed}
+	}
+	return nil
 }
 
 func (a *app) agentStatusCommand() *cobra.Command {

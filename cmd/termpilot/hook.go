@@ -6,8 +6,8 @@ import (
 	"termpilot/agent"
 )
 
-// hook is `termpilot hook claude|codex|grok [JSON]`, which coding agents call when
-// something happened, and wait for. It says nothing and succeeds whatever it is
+// hook is `termpilot hook VENDOR [JSON]`, which coding agents call when something
+// happened, and wait for. It says nothing and succeeds whatever it is
 // given: an agent must not be kept from its work.
 func (a *app) hook(ctx context.Context, args []string) {
 	if len(args) == 0 {
