@@ -47,6 +47,9 @@ func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 	if err != nil {
 		return Approval{}, err
 	}
+	if s.gone || s.pid != 0 && !a.alive(s) { // what shows is of another program, or was left by it
+		return Approval{}, h.agentEnded()
+	}
 	now, err := h.asked(ctx, s.asks())
 	if err != nil {
 		return Approval{}, err

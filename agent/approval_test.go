@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/pilot"
 	"termpilot/terminal"
 )
 
@@ -56,6 +57,29 @@ func TestAPermissionIsAnsweredOnceByWhatItsRowSays(t *testing.T) { // APPROVE-1,
 		chosen := w.noted("chosen")
 		if len(chosen) != 2 || classOf(chosen[0]) != "once" || classOf(chosen[1]) != "no" {
 			t.Errorf("chosen %q", chosen)
+		}
+	})
+}
+
+func TestAQuestionThatADeadAgentLeftIsNone(t *testing.T) { // APPROVE-8
+	every(t, func(t *testing.T, w *world, preset string) {
+		opened, err := w.pilot.Open(t.Context(), pilot.OpenRequest{Cwd: w.home, Rows: rows, Columns: columns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.agents.Launch(t.Context(), LaunchRequest{Preset: preset, SessionID: opened.SessionID, Cwd: w.home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.asks(r.SessionID, "RUN:curl x")
+		running, _ := readProcess(w.agents.folder(r.LaunchID))
+		if err := syscall.Kill(running.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		w.until("it has ended", func() bool { return !running.alive() })
+		asked, err := w.agents.Ask(t.Context(), r.SessionID)
+		if w.refuses(err, fault.AgentEnded); asked.Asks {
+			t.Errorf("%+v", asked)
 		}
 	})
 }

@@ -39,8 +39,8 @@ var claude = vendor{
 		return args
 	},
 	install: func(_ Launch, folder, self string) error {
-		return writeHooks(filepath.Join(folder, claudeSettings), hookLine(self, "claude"),
-			"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest")
+		return private.Write(filepath.Join(folder, claudeSettings), hooksFile(hookLine(self, "claude"),
+			"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "PermissionRequest"))
 	},
 	leaks: []string{
 		"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH",
@@ -70,8 +70,8 @@ func hookLine(self, vendor string) string {
 	return "if [ -n \"$" + folderVariable + "\" ] && [ -x " + q + " ]; then " + q + " hook " + vendor + "; fi; true"
 }
 
-// writeHooks writes a settings file in the form that Claude Code and Grok read.
-func writeHooks(path, command string, events ...string) error {
+// hooksFile is a settings file in the form that Claude Code and Grok read.
+func hooksFile(command string, events ...string) []byte {
 	type one struct {
 		Type    string `json:"type"`
 		Command string `json:"command"`
@@ -84,11 +84,8 @@ func writeHooks(path, command string, events ...string) error {
 	for _, e := range events {
 		hooks[e] = []group{{[]one{{"command", command, 10}}}}
 	}
-	data, err := json.Marshal(map[string]any{"hooks": hooks})
-	if err != nil {
-		return err
-	}
-	return private.Write(path, append(data, '\n'))
+	data, _ := json.Marshal(map[string]any{"hooks": hooks}) // texts and numbers: it does not fail
+	return append(data, '\n')
 }
 
 // claudePreflight asks for the version, and whether an account or key is known.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,8 +247,9 @@ func rollout(s *story) string {
 	}
 	name := "rollout-*" + s.chat + ".jsonl"
 	for _, day := range []string{time.Now().Format("2006/01/02"), s.launch.At.Format("2006/01/02"), "*/*/*"} { // there may be years of them
-		if found, _ := filepath.Glob(filepath.Join(s.launch.Folder, "sessions", day, name)); len(found) == 1 {
-			return found[0]
+		sessions := filepath.Join(s.launch.Folder, "sessions") // which may hold what a pattern would read
+		if found, _ := fs.Glob(os.DirFS(sessions), day+"/"+name); len(found) == 1 {
+			return filepath.Join(sessions, found[0])
 		}
 	}
 	return ""

@@ -66,22 +66,10 @@ func installGrok(l Launch, _, self string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return &fault.Error{Op: "launch", Code: fault.Storage, Detail: "Grok's folder of hooks cannot be made", Err: err}
 	}
-	temp, err := os.MkdirTemp("", "termpilot-hooks-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	fresh := filepath.Join(temp, grokHooks)
-	if err := writeHooks(fresh, hookLine(self, "grok"),
-		"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "StopCancelled", "Notification", "PostToolUse"); err != nil {
-		return err
-	}
-	want, err := os.ReadFile(fresh)
-	if err != nil {
-		return err
-	}
+	want := hooksFile(hookLine(self, "grok"),
+		"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "StopCancelled", "Notification", "PostToolUse")
 	path := filepath.Join(folder, grokHooks)
-	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, want) {
+	if have, err := private.Read(path, maxRecordFile); err == nil && bytes.Equal(have, want) {
 		return nil
 	}
 	return private.Write(path, want)

@@ -67,7 +67,7 @@ func (h *hands) prove(ctx context.Context) (err error) {
 	no := func(code fault.Code, detail, hint string) error { return refused(h.op, id, code, detail, hint) }
 	if h.seen, err = h.a.pilot.SeeOne(ctx, h.op, terminal.ID(id)); err != nil {
 		if errors.Is(err, fault.SessionEnded) {
-			return no(fault.AgentEnded, "the agent and its session have ended", "launch another one; agent_turn action=status says how to resume its chat")
+			return h.agentEnded()
 		}
 		return err
 	}
@@ -80,7 +80,7 @@ func (h *hands) prove(ctx context.Context) (err error) {
 	}
 	p, err := h.a.machine.Lookup(r.PID)
 	if !process.Runs(p, err, time.Unix(0, r.Start)) {
-		return no(fault.AgentEnded, "the agent has ended: another program reads in its session", "launch another one; agent_turn action=status says how to resume its chat")
+		return h.agentEnded()
 	}
 	if err != nil {
 		return no(fault.Unverified, "the agent's process cannot be looked at", "use send_text if typing is right all the same")
@@ -95,6 +95,10 @@ func (h *hands) prove(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+func (h *hands) agentEnded() error {
+	return refused(h.op, h.launch.Session, fault.AgentEnded, "the agent has ended", "launch another one; agent_turn action=status says how to resume its chat")
 }
 
 // look reads the screen.

@@ -46,7 +46,7 @@ func Hook(ctx context.Context, vendorName string, getenv func(string) string, in
 	}
 	data := []byte(argument)
 	if argument == "" {
-		if data, err = io.ReadAll(io.LimitReader(in, maxHook+1)); err != nil {
+		if data, err = readAll(ctx, in); err != nil {
 			return err
 		}
 	}
@@ -63,6 +63,26 @@ func Hook(ctx context.Context, vendorName string, getenv func(string) string, in
 	}
 	e.Source, e.PID = fromHook, pid
 	return record(ctx, folder, false, e.kept())
+}
+
+// readAll reads what a vendor tells, until ctx ends: what is not closed by then
+// is left to the end of this process.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	all := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(in, maxHook+1))
+		all <- read{data, err}
+	}()
+	select {
+	case r := <-all:
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // ofLaunch reports whether the program that called this hook is the one that was

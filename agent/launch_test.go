@@ -373,6 +373,32 @@ func TestAHookHarmsNoVendorWhateverItGets(t *testing.T) { // HOOK-1, HOOK-2
 	}
 }
 
+func TestAHookEndsThoughNobodyEndsWhatItReads(t *testing.T) { // HOOK-1
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	cmd := exec.CommandContext(t.Context(), w.agents.self, "hook", "claude")
+	cmd.Env = append(slices.Clone(w.env), folderVariable+"="+w.agents.folder(r.LaunchID), launchVariable+"="+r.LaunchID)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+		t.Errorf("it reads for ever: %v", <-ended)
+	}
+}
+
 func TestAnAgentThatAnAgentRunsByItselfIsNotTakenForIt(t *testing.T) { // HOOK-3
 	w := newWorld(t)
 	r := w.launch("claude", "", "")

@@ -189,8 +189,11 @@ func (t *turn) state() (Outcome, string) {
 	return Unknown, "it was begun, and that Enter was pressed is not known"
 }
 
-// stateEnded is the state of an agent whose process is gone.
-const stateEnded state = "ended"
+// What no screen shows of an agent.
+const (
+	stateEnded   state = "ended"   // its process is gone, or its session before it had one
+	stateUnknown state = "unknown" // it cannot be looked at
+)
 
 // state says how the agent stands: by its process, its turns, and its screen
 // where that can be read.
@@ -202,11 +205,13 @@ func (a *Agents) state(ctx context.Context, s *story) (state, string) {
 		return stateStarting, "who launched it has not told its session yet, or was killed before: list_sessions shows whether one was opened"
 	}
 	seen, err := a.pilot.SeeOne(ctx, "status", terminal.ID(s.launch.Session))
+	if over := errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound); over && s.pid == 0 {
+		return stateEnded, "its session has ended"
+	} else if over {
+		return stateUnknown, "its process runs, and its session is not there"
+	}
 	if err != nil {
-		if errors.Is(err, fault.SessionEnded) || errors.Is(err, fault.SessionNotFound) {
-			return stateEnded, "its session has ended"
-		}
-		return "unknown", terminal.OneLine(err.Error(), 200)
+		return stateUnknown, terminal.OneLine(err.Error(), 200)
 	}
 	h := &hands{a: a, op: "status", launch: s.launch, vendor: vendorOf(s.launch.Provider), seen: seen}
 	now, err := h.look(ctx)
@@ -215,7 +220,7 @@ func (a *Agents) state(ctx context.Context, s *story) (state, string) {
 	}
 	switch {
 	case err != nil:
-		return "unknown", terminal.OneLine(err.Error(), 200)
+		return stateUnknown, terminal.OneLine(err.Error(), 200)
 	case now.state == stateReady && s.busy():
 		return stateBusy, ""
 	case now.state == stateDialog:

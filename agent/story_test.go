@@ -1,17 +1,22 @@
 package agent
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"termpilot/fault"
 	"termpilot/journal"
+	"termpilot/pilot"
+	"termpilot/process"
+	"termpilot/terminal"
 )
 
 // told is the story of a launch of Claude Code after some events, one a second.
 func told(events ...event) *story {
-	s := newStory(Launch{ID: "l-0000000000000000", Provider: "claude", Chat: "c", Folder: "/none"})
+	s := newStory(Launch{ID: "l-0000000000000000", Session: "s", Provider: "claude", Chat: "c", Folder: "/none"})
 	for i, e := range events {
 		s.add(e, time.Unix(int64(i), 0), journal.Position{File: 1, Offset: int64(10 * (i + 1))})
 	}
@@ -52,7 +57,7 @@ func TestWhatAChatSaidBeforeItWasTakenUpAgainAnswersNothing(t *testing.T) { // T
 			line(at.Add(time.Second), `{"type":"task_complete","turn_id":"`+id+`","last_agent_message":"`+answer+`"}`)
 	}
 	chat := "11111111-0000-0000-0000-000000000000"
-	s := newStory(Launch{ID: "l-0000000000000000", Provider: "codex", Chat: chat, Folder: t.TempDir(), At: launched})
+	s := newStory(Launch{ID: "l-0000000000000000", Provider: "codex", Chat: chat, Folder: filepath.Join(t.TempDir(), "[mine]*"), At: launched})
 	path := filepath.Join(s.launch.Folder, "sessions", "2026", "01", "02", "rollout-2026-01-02T03-04-05-"+chat+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -85,5 +90,27 @@ func TestAWaitForATurnOfWhichNothingMoreWillBeToldEnds(t *testing.T) { // FOLLOW
 	s.add(event{Kind: begun, Turn: "t2"}, time.Unix(5, 0), journal.Position{File: 1, Offset: 50})
 	if now := w.verdict(); !now.Over() || now.Outcome != Unknown || now.TurnID != "t1" || now.Reason == "" {
 		t.Errorf("%+v", now)
+	}
+}
+
+// goneSession has no session of any id.
+type goneSession struct{ blindPilot }
+
+func (goneSession) SeeOne(context.Context, string, terminal.ID) (pilot.Seen, error) {
+	return pilot.Seen{}, fault.SessionNotFound
+}
+
+func TestAnAgentWhoseProcessRunsHasNotEnded(t *testing.T) { // FOLLOW-3
+	a := New(Options{Pilot: goneSession{}, Dir: t.TempDir(), Env: []string{}})
+	self, err := process.Lookup(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := told(event{Kind: started, PID: self.PID, Start: self.Start.UnixNano()})
+	if state, why := a.state(t.Context(), s); state != stateUnknown || why == "" {
+		t.Errorf("%s %s", state, why)
+	}
+	if state, _ := a.state(t.Context(), told()); state != stateEnded {
+		t.Errorf("%s", state)
 	}
 }
