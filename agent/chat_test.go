@@ -3,9 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,8 +93,7 @@ func TestWaiterElsewhere(t *testing.T) {
 	if session == "" {
 		t.Skip("runs for TestAWaiterNeedsNoFolder")
 	}
-	w := &world{t: t, home: os.Getenv("HOME"), env: os.Environ()}
-	w.connect()
+	w := worldOfProcess(t)
 	data, err := json.Marshal(w.wait(session, os.Getenv("WAITER_CURSOR")))
 	if err != nil {
 		t.Fatal(err)
@@ -115,9 +112,8 @@ func TestAWaiterNeedsNoFolder(t *testing.T) { // FOLLOW-1, FOLLOW-6
 			t.Fatal(err)
 		}
 		out := filepath.Join(w.home, "waited")
-		elsewhere := exec.CommandContext(t.Context(), w.agents.self, "-test.run=^TestWaiterElsewhere$")
+		elsewhere := w.process("TestWaiterElsewhere", "WAITER_SESSION="+r.SessionID, "WAITER_CURSOR="+r.Cursor, "WAITER_OUT="+out)
 		elsewhere.Dir = "/"
-		elsewhere.Env = append(slices.Clone(w.env), "WAITER_SESSION="+r.SessionID, "WAITER_CURSOR="+r.Cursor, "WAITER_OUT="+out)
 		if said, err := elsewhere.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, said)
 		}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -317,9 +316,8 @@ func TestClosingIsToldOfTheChatsThatWereLaunched(t *testing.T) { // LAUNCH-11
 
 // hookOf runs the hook as a program, as a vendor does.
 func (w *world) hookOf(vendor, payload string, env ...string) (took time.Duration, err error) {
-	cmd := exec.CommandContext(w.t.Context(), w.agents.self, "hook", vendor)
+	cmd := w.program([]string{"hook", vendor}, env...)
 	cmd.Stdin = strings.NewReader(payload)
-	cmd.Env = append(slices.Clone(w.env), env...)
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	if len(out) > 0 {
@@ -376,8 +374,7 @@ func TestAHookHarmsNoVendorWhateverItGets(t *testing.T) { // HOOK-1, HOOK-2
 func TestAHookEndsThoughNobodyEndsWhatItReads(t *testing.T) { // HOOK-1
 	w := newWorld(t)
 	r := w.launch("claude", "", "")
-	cmd := exec.CommandContext(t.Context(), w.agents.self, "hook", "claude")
-	cmd.Env = append(slices.Clone(w.env), folderVariable+"="+w.agents.folder(r.LaunchID), launchVariable+"="+r.LaunchID)
+	cmd := w.program([]string{"hook", "claude"}, folderVariable+"="+w.agents.folder(r.LaunchID), launchVariable+"="+r.LaunchID)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ import (
 //
 //	SAY:text    the answer                      SLOW:ms   so long at work
 //	RUN:cmd     ask for permission              FAIL:text an error instead of an answer
-//	SWAP        SIGUSR1 makes it another one    GAP:ms    an empty composer, no busy line, and no end yet
+//	SWAP        SIGUSR1 makes it another one    GAP:ms    an empty composer, no busy line, and no end before a key
 //	QUOTE       the answer quotes a question    TWICE     the end is told twice
 //	FOREIGN     an end of another chat is told  DIE       the program is killed at work
 //	CLEAR       another chat begins             BACK      when interrupted, the prompt comes back

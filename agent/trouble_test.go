@@ -250,11 +250,17 @@ func TestWorkThatOnlyTheScreenTellsOfIsWork(t *testing.T) { // TURN-7
 func TestAnEmptyComposerInTheMiddleOfATurnIsNoEnd(t *testing.T) { // FOLLOW-2
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
-		sent := w.send(r.SessionID, "GAP:1200\nSAY:after the gap")
+		sent := w.send(r.SessionID, "GAP:600000\nSAY:after the gap")
+		w.until("its composer is empty", func() bool {
+			s, err := w.host.Screen(t.Context(), terminal.ID(r.SessionID), terminal.Range{Kind: terminal.Visible})
+			l := vendorOf(preset).look(s)
+			return err == nil && l.state == stateReady && l.empty
+		})
 		got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}, Timeout: 300 * time.Millisecond})
 		if err != nil || !got.TimedOut || got.Sessions[0].Outcome != Pending {
 			t.Fatalf("%+v %v", got, err)
 		}
+		w.keys(r.SessionID, "\x1b") // ends the gap
 		if got := w.wait(r.SessionID, sent.Cursor); got.Outcome != Done {
 			t.Fatalf("%+v", got)
 		}

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,6 +130,26 @@ func (w *world) connect() {
 		w.pilot.Close()
 		w.host.Disconnect()
 	})
+}
+
+// program is this test binary with arguments, in the world's environment with more.
+func (w *world) program(args []string, env ...string) *exec.Cmd {
+	cmd := exec.CommandContext(w.t.Context(), w.agents.self, args...)
+	cmd.Env = append(slices.Clone(w.env), env...)
+	return cmd
+}
+
+// process is another process that runs one test, which gets the same world by
+// worldOfProcess.
+func (w *world) process(test string, env ...string) *exec.Cmd {
+	return w.program([]string{"-test.run=^" + test + "$"}, env...)
+}
+
+// worldOfProcess is the world in a process that another one's test started.
+func worldOfProcess(t *testing.T) *world {
+	w := &world{t: t, home: os.Getenv("HOME"), env: os.Environ()}
+	w.connect()
+	return w
 }
 
 // until waits for what must come true: it is asked anew until then.
