@@ -271,3 +271,47 @@ func claudeRecord(s *story, r *recorded) []event {
 		Reason: "Claude Code is idle again and reported no end: it was interrupted or refused",
 	}}
 }
+
+// checkClaude: the menu that can change the model for a session writes an effort
+// that is chosen in it into the person's settings all the same.
+func checkClaude(_, effort string) (detail, hint string) {
+	if effort != "" {
+		return "Claude Code makes every change of its effort the person's default", "launch another agent with the effort, or ask the person to change it"
+	}
+	return "", ""
+}
+
+// configureClaude chooses in Claude Code's menu with the key that means this
+// session only.
+func configureClaude(ctx context.Context, h *hands, model, _ string) (string, error) {
+	d, err := h.menu(ctx, "/model", func(d *dialog) bool { return d.has("Select model") })
+	if err != nil {
+		return "", err
+	}
+	want, ok := d.entry(model)
+	if !ok {
+		return "", h.unknownModel(d, "model", model)
+	}
+	if err := h.mark(ctx, want); err != nil {
+		return "", err
+	}
+	if err := h.press(ctx, "s", want.marked); err != nil {
+		return "", err
+	}
+	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool {
+		return l.state == stateReady && l.empty || l.dialog != nil && l.dialog.has("Switch model?")
+	})
+	if err != nil || !came {
+		return "", h.unexpected("its menu did not take the choice", err)
+	}
+	if l.dialog != nil { // asked once there is a conversation; its first row is yes, for what was chosen
+		switches := func(l look) bool { return l.dialog != nil && l.dialog.has("Switch model?") }
+		if err := h.press(ctx, l.dialog.choices[0].key, switches); err != nil {
+			return "", err
+		}
+		if _, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || !came {
+			return "", h.unexpected("it did not take the change", err)
+		}
+	}
+	return h.shows(ctx, "Set model to", "for this session only")
+}

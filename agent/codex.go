@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -378,4 +379,48 @@ func (p codexPayload) event() (event, bool) {
 		return event{Kind: interrupted, VendorTurn: p.TurnID, Reason: p.Reason}, true
 	}
 	return event{}, false
+}
+
+// configureCodex chooses in Codex's two menus; in the second the key s means this
+// session only.
+func configureCodex(ctx context.Context, h *hands, model, effort string) (string, error) {
+	d, err := h.menu(ctx, "/model", func(d *dialog) bool { return d.has("Select Model") })
+	if err != nil {
+		return "", err
+	}
+	want := d.choices[max(d.marked-1, 0)]
+	if model != "" {
+		var ok bool
+		if want, ok = d.entry(model); !ok {
+			return "", h.unknownModel(d, "model", model)
+		}
+	}
+	if want.key == "" {
+		return "", h.unexpected("no key chooses "+want.label+" in its menu", nil)
+	}
+	offered := func(l look) bool { return l.dialog != nil && slices.Contains(l.dialog.choices, want) }
+	if err := h.press(ctx, want.key, offered); err != nil {
+		return "", err
+	}
+	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && l.dialog.has("Select Reasoning") })
+	if err != nil || !came {
+		return "", h.unexpected("its menu of efforts did not open", err)
+	}
+	row := l.dialog.choices[max(l.dialog.marked-1, 0)]
+	if effort != "" {
+		var ok bool
+		if row, ok = l.dialog.entry(effort); !ok {
+			return "", h.unknownModel(l.dialog, "effort", effort)
+		}
+		if err := h.mark(ctx, row); err != nil {
+			return "", err
+		}
+	}
+	if err := h.press(ctx, "s", row.marked); err != nil {
+		return "", err
+	}
+	if _, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || !came {
+		return "", h.unexpected("its menu did not take the choice", err)
+	}
+	return h.shows(ctx, "Model changed to", "for this session only")
 }

@@ -140,50 +140,6 @@ func (h *hands) unknownModel(d *dialog, what, name string) error {
 	return refused(h.op, h.launch.Session, fault.ModelUnknown, "its menu has no "+what+" "+name+"; it offers "+strings.Join(labels, ", "), "pass one of these")
 }
 
-// checkClaude: the menu that can change the model for a session writes an effort
-// that is chosen in it into the person's settings all the same.
-func checkClaude(_, effort string) (detail, hint string) {
-	if effort != "" {
-		return "Claude Code makes every change of its effort the person's default", "launch another agent with the effort, or ask the person to change it"
-	}
-	return "", ""
-}
-
-// configureClaude chooses in Claude Code's menu with the key that means this
-// session only.
-func configureClaude(ctx context.Context, h *hands, model, _ string) (string, error) {
-	d, err := h.menu(ctx, "/model", func(d *dialog) bool { return d.has("Select model") })
-	if err != nil {
-		return "", err
-	}
-	want, ok := d.entry(model)
-	if !ok {
-		return "", h.unknownModel(d, "model", model)
-	}
-	if err := h.mark(ctx, want); err != nil {
-		return "", err
-	}
-	if err := h.press(ctx, "s", want.marked); err != nil {
-		return "", err
-	}
-	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool {
-		return l.state == stateReady && l.empty || l.dialog != nil && l.dialog.has("Switch model?")
-	})
-	if err != nil || !came {
-		return "", h.unexpected("its menu did not take the choice", err)
-	}
-	if l.dialog != nil { // asked once there is a conversation; its first row is yes, for what was chosen
-		switches := func(l look) bool { return l.dialog != nil && l.dialog.has("Switch model?") }
-		if err := h.press(ctx, l.dialog.choices[0].key, switches); err != nil {
-			return "", err
-		}
-		if _, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || !came {
-			return "", h.unexpected("it did not take the change", err)
-		}
-	}
-	return h.shows(ctx, "Set model to", "for this session only")
-}
-
 // mark moves the mark of a menu to a row, and sees it stand there: a program may
 // draw it before it acts on it, and its list may change meanwhile.
 func (h *hands) mark(ctx context.Context, row choice) error {
@@ -222,50 +178,6 @@ func (h *hands) mark(ctx context.Context, row choice) error {
 // marked reports whether the mark of a menu stands on a row.
 func (c choice) marked(l look) bool {
 	return l.dialog != nil && l.dialog.marked > 0 && l.dialog.marked <= len(l.dialog.choices) && l.dialog.choices[l.dialog.marked-1].label == c.label
-}
-
-// configureCodex chooses in Codex's two menus; in the second the key s means this
-// session only.
-func configureCodex(ctx context.Context, h *hands, model, effort string) (string, error) {
-	d, err := h.menu(ctx, "/model", func(d *dialog) bool { return d.has("Select Model") })
-	if err != nil {
-		return "", err
-	}
-	want := d.choices[max(d.marked-1, 0)]
-	if model != "" {
-		var ok bool
-		if want, ok = d.entry(model); !ok {
-			return "", h.unknownModel(d, "model", model)
-		}
-	}
-	if want.key == "" {
-		return "", h.unexpected("no key chooses "+want.label+" in its menu", nil)
-	}
-	offered := func(l look) bool { return l.dialog != nil && slices.Contains(l.dialog.choices, want) }
-	if err := h.press(ctx, want.key, offered); err != nil {
-		return "", err
-	}
-	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && l.dialog.has("Select Reasoning") })
-	if err != nil || !came {
-		return "", h.unexpected("its menu of efforts did not open", err)
-	}
-	row := l.dialog.choices[max(l.dialog.marked-1, 0)]
-	if effort != "" {
-		var ok bool
-		if row, ok = l.dialog.entry(effort); !ok {
-			return "", h.unknownModel(l.dialog, "effort", effort)
-		}
-		if err := h.mark(ctx, row); err != nil {
-			return "", err
-		}
-	}
-	if err := h.press(ctx, "s", row.marked); err != nil {
-		return "", err
-	}
-	if _, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || !came {
-		return "", h.unexpected("its menu did not take the choice", err)
-	}
-	return h.shows(ctx, "Model changed to", "for this session only")
 }
 
 // shows finds the line by which an agent confirms a change. Without it nothing is

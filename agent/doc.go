@@ -1,10 +1,10 @@
 // Package agent launches, follows and steers coding agents that live in a
 // terminal.
 //
-// A vendor is a row of one table and a file of its own (claude.go, codex.go,
-// grok.go): how its program is started, which of its records tell how a turn
-// ended, what its screen looks like when it can be typed into. Everything else is
-// the same for all.
+// A vendor is a row of one table (vendor.go) and a file of its own (claude.go,
+// codex.go, grok.go, opencode.go): how its program is started, which of its records
+// tell how a turn ended, what its screen looks like when it can be typed into.
+// Everything else is the same for all. CONTRIBUTING.md says how one is added.
 //
 // Each launch has a private folder with one journal. What we did and what the
 // vendor told is appended there by whoever knows it: the server that types, the

@@ -48,9 +48,6 @@ var grok = vendor{
 	hook:    grokHook,
 	look:    grokLook,
 	rewinds: true,
-	configure: func(context.Context, *hands, string, string) (string, error) {
-		return "", refused("configure", "", fault.Unsupported, "Grok cannot", "")
-	},
 	checkConfigure: func(_, _ string) (detail, hint string) {
 		return "Grok makes every change of its model or effort the person's default", "launch another agent with the model, or ask the person to change it"
 	},

@@ -44,9 +44,6 @@ var opencode = vendor{
 	look:   opencodeLook,
 	starts: 50 * time.Second, // it computes for 4 s, where others need less than one
 	takes:  4 * time.Second,
-	configure: func(context.Context, *hands, string, string) (string, error) {
-		return "", refused("configure", "", fault.Unsupported, "OpenCode cannot", "")
-	},
 	checkConfigure: func(_, _ string) (detail, hint string) {
 		return "OpenCode begins with the model that was chosen last: every change of it is the person's default", "launch another agent with the model, or ask the person to change it"
 	},

@@ -65,8 +65,10 @@ type vendor struct {
 	// identify finds the chat that the process holds now, which runs; nil where hooks tell it.
 	identify func(s *story) string
 
-	configure func(ctx context.Context, h *hands, model, effort string) (string, error)
-	// checkConfigure refuses what the vendor cannot change for one session alone.
+	// configure changes the model or effort by the vendor's own menu, and returns how
+	// it confirms that. nil where checkConfigure refuses everything: it says what the
+	// vendor cannot change for one session alone.
+	configure      func(ctx context.Context, h *hands, model, effort string) (string, error)
 	checkConfigure func(model, effort string) (detail, hint string)
 
 	resume []string // what takes a chat up again, before its id

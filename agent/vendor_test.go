@@ -17,8 +17,12 @@ func TestAVendorIsItsRowOfTheTable(t *testing.T) { // VENDOR-1
 		if v.title == "" || len(v.programs) == 0 || v.breaks == "" || len(v.resume) == 0 || len(v.leaks) == 0 {
 			t.Errorf("%s: the row lacks words", v.name)
 		}
-		if v.preflight == nil || v.argv == nil || v.hook == nil || v.look == nil || v.configure == nil || v.checkConfigure == nil {
+		if v.preflight == nil || v.argv == nil || v.hook == nil || v.look == nil || v.checkConfigure == nil {
 			t.Errorf("%s: the row lacks a function", v.name)
+			continue
+		}
+		if detail, hint := v.checkConfigure("a model", ""); v.configure == nil && (detail == "" || hint == "") {
+			t.Errorf("%s: nothing says why it cannot be configured", v.name)
 		}
 		if v.readOnly == "" {
 			t.Errorf("%s: nothing says how a write_scope is held to", v.name)
