@@ -58,7 +58,7 @@ func (a *app) printHealth(r doctor.Report) {
 			fmt.Fprintf(a.out, "%9s%-22s %s\n", "", "", a.paint(a.out, dim, terminal.OneLine(one.Evidence, 0)))
 		}
 		if one.Next != "" && one.State != doctor.Pass {
-			fmt.Fprintf(a.out, "%9s%-22s next: %s\n", "", "", terminal.OneLine(one.Next, 0))
+			fmt.Fprintf(a.out, "%9s%-22s next: %s\n", "", "", terminal.OneLine(inCommands(one.Next), 0))
 		}
 	}
 	if first, found := r.First(); found {
