@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -30,11 +31,8 @@ func (a *app) reduceCommand() *cobra.Command {
 		Example: "  go test ./... 2>&1 | termpilot reduce --command 'go test ./...'\n  termpilot reduce --json < build.log",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.MaxLines < 0 || o.MaxChars < 0 || o.MaxLines > pilot.MaxLines || o.MaxChars > pilot.MaxChars {
-				return usage(&fault.Error{
-					Op: "reduce", Code: fault.InvalidArgument, Detail: "--max-lines or --max-chars is out of range",
-					Hint: "pass at most 2000 lines and 131072 characters",
-				})
+			if err := limited("reduce", o.MaxLines, o.MaxChars); err != nil {
+				return err
 			}
 			var w reduce.Window
 			if _, err := io.Copy(&w, a.in); err != nil {
@@ -56,4 +54,20 @@ func (a *app) reduceCommand() *cobra.Command {
 	f.IntVar(&o.MaxLines, "max-lines", 0, "most lines (default 60)")
 	f.IntVar(&o.MaxChars, "max-chars", 0, "most characters (default 32768)")
 	return a.withJSON(cmd)
+}
+
+// limited refuses limits of an answer that are none; 0 stands for the usual one.
+func limited(op string, lines, chars int) error {
+	for _, limit := range []struct {
+		flag      string
+		got, most int
+	}{{"--max-lines", lines, pilot.MaxLines}, {"--max-chars", chars, pilot.MaxChars}} {
+		if limit.got < 0 || limit.got > limit.most {
+			return usage(&fault.Error{
+				Op: op, Code: fault.InvalidArgument, Detail: fmt.Sprintf("%s is %d", limit.flag, limit.got),
+				Hint: fmt.Sprintf("pass at most %d", limit.most),
+			})
+		}
+	}
+	return nil
 }

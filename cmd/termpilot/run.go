@@ -44,7 +44,10 @@ func (a *app) runCommand() *cobra.Command {
 			if s.maxWait = f.timeout; f.timeout <= 0 {
 				return usage(errors.New("--timeout must be longer than 0; --no-wait does not wait"))
 			}
-			var err error
+			err := limited("run", 0, r.MaxChars)
+			if err != nil {
+				return err
+			}
 			if f.cwd, err = filepath.Abs(f.cwd); err != nil { // the host's own folder says nothing to whoever types this
 				return err
 			}
