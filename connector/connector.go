@@ -191,9 +191,6 @@ type HTTPOptions struct {
 	// Token is the bearer token that every request must carry. "" checks none:
 	// only for a socket that nobody else can reach.
 	Token string
-	// Hosts are Host header values let in beside those of the loopback
-	// interface, without port.
-	Hosts []string
 	// Stateless keeps no sessions for clients older than 2026-07-28: nothing is
 	// lost when the process restarts, but they cannot cancel.
 	Stateless bool
@@ -201,7 +198,7 @@ type HTTPOptions struct {
 
 // Handler serves streamable HTTP under /mcp, and 404 elsewhere.
 func (s *Server) Handler(o HTTPOptions) http.Handler {
-	return wire.Handler(s.mcp, wire.HTTP{Token: o.Token, Hosts: o.Hosts, Stateless: o.Stateless, Underway: &s.http, Log: s.log})
+	return wire.Handler(s.mcp, wire.HTTP{Token: o.Token, Stateless: o.Stateless, Underway: &s.http, Log: s.log})
 }
 
 // telling is how long clients over HTTP may take to hear how their calls ended.

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,9 +27,6 @@ type HTTP struct {
 	// Token is the bearer token that every request must carry. Without one there
 	// is no such check: only for a socket that nobody else can reach.
 	Token string
-	// Hosts are Host header values that are let in beside the names of the
-	// loopback interface, without port.
-	Hosts []string
 	// Stateless gives clients of the era with a handshake no session: each of
 	// their requests stands alone, so that nothing is lost when this process is
 	// restarted, but a call cannot be cancelled from another request.
@@ -108,7 +104,7 @@ func Handler(m *mcp.Server, o HTTP) http.Handler {
 			Stateless:                    stateless,
 			SessionTimeout:               idle,
 			MaxRequestBodyBytes:          MaxMessage,
-			DisableLocalhostProtection:   true, // o.local does it, for sockets too
+			DisableLocalhostProtection:   true, // local does it, for sockets too
 			PropagateRequestCancellation: true,
 			Logger:                       o.Log,
 		})
@@ -122,7 +118,7 @@ func Handler(m *mcp.Server, o HTTP) http.Handler {
 		switch {
 		case r.URL.Path != Path:
 			http.NotFound(w, r)
-		case !o.local(r):
+		case !local(r):
 			http.Error(w, "forbidden: Host and Origin must be of this machine", http.StatusForbidden)
 		case !o.knows(r):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="termpilot"`)
@@ -188,29 +184,28 @@ func hasSession(r *http.Request, body []byte) bool {
 
 // local guards against DNS rebinding and foreign web pages: the Host must be
 // ours, and so must the Origin, which only browsers send.
-func (o HTTP) local(r *http.Request) bool {
-	if !o.ours(r.Host) {
+func local(r *http.Request) bool {
+	if !loopback(r.Host) {
 		return false
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || !o.ours(u.Host) {
+		if err != nil || !loopback(u.Host) {
 			return false
 		}
 	}
 	return true
 }
 
-func (o HTTP) ours(hostport string) bool {
+// loopback reports whether a host, with or without a port, is a name of the loopback
+// interface.
+func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = strings.Trim(hostport, "[]")
 	}
-	if strings.EqualFold(host, "localhost") || slices.Contains(o.Hosts, host) {
-		return true
-	}
 	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // knows compares tokens in constant time; hashes hide the length too.

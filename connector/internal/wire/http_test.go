@@ -60,7 +60,7 @@ func newEra(r *http.Request) {
 }
 
 func TestHTTPLetsInOnlyThoseWhoMayCome(t *testing.T) { // MCP-50, MCP-51, MCP-52
-	server := serveHTTP(t, newWorld(t), HTTP{Token: secret, Hosts: []string{"pilot.example"}})
+	server := serveHTTP(t, newWorld(t), HTTP{Token: secret})
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
@@ -82,7 +82,6 @@ func TestHTTPLetsInOnlyThoseWhoMayCome(t *testing.T) { // MCP-50, MCP-51, MCP-52
 		{"the scheme in small letters", "/mcp", header("Authorization", "bearer "+secret), 200},
 		{"localhost", "/mcp", host("localhost:7"), 200},
 		{"IPv6", "/mcp", host("[::1]:7"), 200},
-		{"a host let in", "/mcp", host("pilot.example:443"), 200},
 		{"a rebound name", "/mcp", host("evil.example"), 403},
 		{"a name that begins well", "/mcp", host("localhost.evil.example"), 403},
 		{"an address of the network", "/mcp", host("192.168.1.2:80"), 403},
