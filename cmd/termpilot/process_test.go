@@ -282,6 +282,30 @@ func TestWhoInterruptsIsToldWhatCameOfIt(t *testing.T) { // CLI-31, CLI-45
 	}
 }
 
+func TestARunThatIsInterruptedGoesOnAndIsTold(t *testing.T) { // CLI-19, CLI-20
+	env := home(t)
+	cmd := command(env, "run", "--", "sleep 60")
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(output(t, env, "sessions", "--json"), `"state": "busy"`); {
+		if time.Now().After(end) {
+			t.Fatal("it does not run")
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	endsWithin(t, cmd, 10*time.Second, exitTimeout)
+	for _, want := range []string{"the session is ", "the command still runs, as run r", "wait_session run_id=r"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("said %q, want %q", said.String(), want)
+		}
+	}
+}
+
 func TestTheHostIsStartedWithoutSecrets(t *testing.T) { // TUN-6, CLI-13
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows what a process was started with")
