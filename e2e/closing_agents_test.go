@@ -248,9 +248,16 @@ func TestACloseThatIsKilledIsTakenUpByTheNext(t *testing.T) {
 	})
 }
 
-// receipts is all that is written down of what was closed.
-func (g *ground) receipts() string {
+// told is all that is known of what became of sessions: what is written down of
+// closes, and what tmux itself says.
+func (g *ground) told() string {
 	out, errs, _ := g.h.termpilot(g.t, "recover", "--json")
+	if g.backend == "tmux" {
+		cmd := exec.Command("tmux", "-S", g.socket, "list-panes", "-a", "-F", "#{pid} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_start_command}")
+		cmd.Env = g.h.env()
+		panes, err := cmd.CombinedOutput()
+		errs += fmt.Sprintf("tmux: %v\n%s", err, panes)
+	}
 	return out + errs
 }
 
@@ -270,7 +277,7 @@ func TestASessionThatTermpilotRunsInIsNeverClosed(t *testing.T) {
 				g.t.Errorf("close %s, inside: %+v", args, r)
 			}
 			if !g.lists(o.ID) {
-				g.t.Fatalf("close %s: the session is gone\n%s", args, g.receipts())
+				g.t.Fatalf("close %s: the session is gone\n%s", args, g.told())
 			}
 		}
 		if r := s.run(env + binary + " close --all --force --json " + flags); r.ExitCode == nil || *r.ExitCode != 0 || !strings.Contains(r.Output, `"status": "noop"`) || !strings.Contains(r.Output, "self_protection") {
@@ -281,7 +288,7 @@ func TestASessionThatTermpilotRunsInIsNeverClosed(t *testing.T) {
 			g.t.Errorf("an MCP server inside: got %q, want %q", r.Output, want)
 		}
 		if !g.lists(o.ID) {
-			g.t.Error("the session is gone")
+			g.t.Errorf("the session is gone\n%s", g.told())
 		}
 	})
 }

@@ -74,6 +74,7 @@ type ground struct {
 	h          home
 	c          *client
 	backend    string
+	socket     string // of its tmux server
 	flags      []string
 	bystanders []int
 }
@@ -122,10 +123,10 @@ func newGround(t *testing.T, backend string) *ground {
 	}
 	if backend == "tmux" {
 		testneeds.Program(t, "tmux")
-		socket := filepath.Join(h.dir, "s")
-		g.flags = append(g.flags, "--tmux-socket", socket)
+		g.socket = filepath.Join(h.dir, "s")
+		g.flags = append(g.flags, "--tmux-socket", g.socket)
 		t.Cleanup(func() {
-			cmd := exec.Command("tmux", "-S", socket, "kill-server")
+			cmd := exec.Command("tmux", "-S", g.socket, "kill-server")
 			cmd.Env = h.env()
 			_ = cmd.Run() // it ends with its last session
 		})
