@@ -51,6 +51,47 @@ func TestASupervisorThatEndsWhileItIsAskedIsNone(t *testing.T) { // TUN-34
 	}
 }
 
+func TestWhatASupervisorSaysHasAnEnd(t *testing.T) { // TUN-15
+	b := newBench(t)
+	f, err := b.place.make("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &supervisor{files: f, log: &logFile{path: f.log}}
+	defer s.log.close()
+	s.trim() // there is none yet
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	next := filepath.Join(f.folder, "next")
+	go func() {
+		ended <- launch(ctx, f, []string{"/bin/sh", "-c", "head -c 1048577 /dev/zero >&2; until [ -e " + next + " ]; do sleep 0.01; done; echo later >&2; exec sleep 300"}, os.Environ(), Secret{testKey})
+	}()
+	said := func(what string, is func(data []byte) bool) {
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) { // between looks
+			data, err := os.ReadFile(f.launched)
+			if err == nil && is(data) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: %d bytes, %v", what, len(data), err)
+			}
+		}
+	}
+	said("much", func(data []byte) bool { return len(data) == maxLog+1 })
+	s.trim()
+	said("nothing", func(data []byte) bool { return len(data) == 0 })
+	if err := os.WriteFile(next, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said("the rest", func(data []byte) bool { return string(data) == "later\n" })
+	s.trim()
+	said("the rest, still", func(data []byte) bool { return string(data) == "later\n" })
+	cancel()
+	if err := <-ended; !errors.Is(err, fault.Deadline) {
+		t.Error(err)
+	}
+}
+
 func TestASupervisorThatDoesNotComeUpIsEnded(t *testing.T) { // TUN-20
 	b := newBench(t)
 	f, err := b.place.make("a")

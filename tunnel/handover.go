@@ -25,7 +25,7 @@ type Command func(keyFD int, keyFrom string) []string
 func launch(ctx context.Context, f files, command, env []string, key Secret) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	said, err := os.OpenFile(f.launched, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	said, err := os.OpenFile(f.launched, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return &fault.Error{Op: "tunnel setup", Code: fault.Storage, Detail: "the log cannot be made", Hint: "see that there is room", Err: err}
 	}

@@ -264,6 +264,7 @@ func (s *supervisor) watchSockets(ctx context.Context) {
 			tried = time.Time{}
 		case <-look.C:
 		}
+		s.trim()
 		if s.ctl.missing() {
 			s.reopen(s.ctl, "control")
 		}
@@ -279,6 +280,16 @@ func (s *supervisor) watchSockets(ctx context.Context) {
 		}
 		s.reopen(s.mcp, "MCP server's")
 		s.tryServer(ctx)
+	}
+}
+
+// trim begins the file anew that holds what this process says on its standard error,
+// when it is as long as a log may be. Whoever writes it appends.
+func (s *supervisor) trim() {
+	if info, err := os.Lstat(s.files.launched); err == nil && info.Mode().IsRegular() && info.Size() > maxLog {
+		if os.Truncate(s.files.launched, 0) == nil {
+			s.log.say("%s had %d bytes, and is begun anew", s.files.launched, info.Size())
+		}
 	}
 }
 
