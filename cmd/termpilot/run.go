@@ -33,7 +33,7 @@ func (a *app) runCommand() *cobra.Command {
 		Long: "Run a command at a session's prompt and print its output.\n\n" +
 			"One word is a line for the shell, as typed; several are quoted, so that the shell sees the same words.\n" +
 			"Without --session it opens a session for the command, and closes it after the command has ended.\n" +
-			"Exit codes: 0 the command's was 0, 1 it was another or is not known, 3 the time was over,\n" +
+			"Exit codes: 0 the command's was 0, 1 it was another or is not known, 3 the time was over or the waiting interrupted,\n" +
 			"4 the session ended, 5 it goes on or waits for input, 7 refused.",
 		Example: "  termpilot run -- git status\n" +
 			"  termpilot run --session acorn --timeout 5m -- 'make test | tail'",
