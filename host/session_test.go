@@ -56,6 +56,8 @@ func TestOutputThatClearedTheScreenIsReadFromThere(t *testing.T) { // HOST-38
 		for command, want := range map[string]string{
 			`printf 'old\033[H\033[2J\033[3Jnew'`: "new",
 			`printf '\033[H\033[2Jonly'`:          "only",
+			`printf '\033[2J\033[Hhome last'`:     "home last",
+			`printf '\033[2Jno home'`:             "no home",
 		} {
 			if exit, out := c.run(id, command); exit != 0 || out != want {
 				t.Errorf("%s: %s: got %d %q", shell, command, exit, out)

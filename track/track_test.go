@@ -136,6 +136,8 @@ func TestAPlaceIsFollowed(t *testing.T) { // TERM-46, TERM-48
 	for name, c := range map[string]struct{ after, want string }{
 		"wrapped":     {"0123456789012345678901234\r\n", "0123456789012345678901234\n"},
 		"cleared":     {"old\r\n\x1b[H\x1b[2J\x1b[3Jnew\r\n", "new\n"},
+		"home last":   {"\x1b[2J\x1b[Hnew\r\n", "new\n"},
+		"no home":     {"\x1b[2Jnew\r\n", "new\n"},
 		"silent":      {"", ""},
 		"no line end": {"abc", "abc"},
 	} {

@@ -1,5 +1,7 @@
 package vt
 
+import "slices"
+
 // erase makes columns [a,b) of row y blank. What it leaves of a wide
 // character becomes a written blank.
 func (t *Terminal) erase(y, a, b int) {
@@ -56,7 +58,8 @@ func (t *Terminal) eraseDisplay(mode int) {
 }
 
 // dropPins ends the pins of the shown screen, whose text is about to be
-// erased. A pin at the cursor stays: what is written next belongs to it.
+// erased. A pin at the cursor stays for as long as nothing is written before it:
+// what is written next belongs to it.
 func (t *Terminal) dropPins() {
 	for y, r := range t.screen.rows {
 		if len(r.pins) == 0 {
@@ -77,7 +80,30 @@ func (t *Terminal) dropPins() {
 		}
 		clear(r.pins[len(kept):])
 		r.pins = kept
+		t.outlived = append(t.outlived[:0], kept...)
 	}
+}
+
+// endOutlived ends those of the pins that outlived the last erasure of the screen
+// before which something is about to be written.
+func (t *Terminal) endOutlived() {
+	left := t.outlived[:0]
+	for _, p := range t.outlived {
+		y := -1
+		if p.fate == Alive && p.row != nil {
+			y = slices.Index(t.screen.rows, p.row)
+		}
+		switch {
+		case p.fate != Alive || p.row == nil: // it has ended, or is in the scrollback
+		case y > t.y || y == t.y && t.cursorColumn() < p.column:
+			t.detach(p)
+			*p = pinState{fate: Erased}
+		default:
+			left = append(left, p)
+		}
+	}
+	clear(t.outlived[len(left):])
+	t.outlived = left
 }
 
 // eraseLine is EL; see eraseDisplay for a pending wrap.

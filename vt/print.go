@@ -24,6 +24,9 @@ func (t *Terminal) printASCII(b []byte) {
 		}
 		return
 	}
+	if len(t.outlived) > 0 {
+		t.endOutlived()
+	}
 	p := t.pen
 	var r *row
 	for len(b) > 0 {
@@ -163,6 +166,9 @@ func (t *Terminal) widen(r *row, x int) {
 
 // put writes a character of w columns at the cursor.
 func (t *Terminal) put(ch uint32, w int) {
+	if len(t.outlived) > 0 {
+		t.endOutlived()
+	}
 	wrap := t.modes&modeAutoWrap != 0
 	if !wrap && t.x+w > t.columns {
 		t.last = nil

@@ -84,6 +84,7 @@ type Terminal struct {
 
 	pins                 map[Pin]*pinState
 	newestPin, oldestPin uint64
+	outlived             []*pinState // the last erasure of the screen, at the cursor
 
 	title      string
 	titleStack []string
