@@ -101,13 +101,32 @@ func (h *hands) agentEnded() error {
 	return refused(h.op, h.launch.Session, fault.AgentEnded, "the agent has ended", "launch another one; agent_turn action=status says how to resume its chat")
 }
 
-// look reads the screen.
+// look reads what the agent shows.
 func (h *hands) look(ctx context.Context) (look, error) {
 	s, err := h.seen.On.Screen(ctx, h.seen.ID, terminal.Range{Kind: terminal.Visible})
 	if err != nil {
 		return look{}, err
 	}
+	if !s.Alternate {
+		p, err := h.seen.On.Prompt(ctx, h.seen.ID, "")
+		if err != nil {
+			return look{}, err
+		}
+		s = since(s, p)
+	}
 	return h.vendor.look(s), nil
+}
+
+// since is what a screen shows of the command that runs: above it may stand the
+// composer or a question of an agent that was launched there before.
+func since(s terminal.Screen, p terminal.Prompt) terminal.Screen {
+	above := p.Output.Start.Row - s.First
+	if p.State != terminal.Running || p.Unseen || p.Output == (terminal.Span{}) || above <= 0 {
+		return s
+	}
+	above = min(above, int64(len(s.Rows)))
+	s.Rows, s.First = s.Rows[above:], s.First+above
+	return s
 }
 
 // errChanged says that nothing was pressed, since the screen shows something else

@@ -281,6 +281,38 @@ func TestAnAgentIsLaunchedAtThePromptOfASession(t *testing.T) { // LAUNCH-10
 	})
 }
 
+func TestWhatAnAgentLeftOnTheScreenIsNotTheNextOne(t *testing.T) { // LAUNCH-16
+	every(t, func(t *testing.T, w *world, preset string) {
+		opened, err := w.pilot.Open(t.Context(), pilot.OpenRequest{Cwd: w.home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.pilot.Run(t.Context(), pilot.RunRequest{SessionID: opened.SessionID, Command: "export STANDIN=slow=1000"}); err != nil {
+			t.Fatal(err)
+		}
+		request := w.request(preset, "", "")
+		request.SessionID, request.Env = opened.SessionID, nil
+		if _, err := w.agents.Launch(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		w.keys(opened.SessionID, "/quit")
+		w.keys(opened.SessionID, "\r")
+		w.until("the prompt is back", func() bool {
+			now, err := w.pilot.Sessions(t.Context(), "")
+			return err == nil && now.Sessions[0].Readiness.State == pilot.Ready
+		})
+		request.Prompt = "SAY:inside"
+		again, err := w.agents.Launch(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.wait(again.SessionID, again.Cursor); got.Outcome != Done {
+			t.Errorf("%+v behind %+v\n%s", got, again, w.screen(again.SessionID))
+		}
+		w.wantNoted("lost")
+	})
+}
+
 func TestClosingIsToldOfTheChatsThatWereLaunched(t *testing.T) { // LAUNCH-11
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
