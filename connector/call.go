@@ -199,11 +199,11 @@ func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) Re
 		if t.name == name {
 			return failed(&fault.Error{
 				Op: "call " + name, Code: fault.NotAllowed, Detail: "this server does not offer it",
-				Hint: "start the server without --read-only, or with its toolset",
+				Hint: "leave --read-only out, or pass its toolset as well",
 			})
 		}
 	}
-	return failed(&fault.Error{Op: "call " + wire.Clip(name, 80), Code: fault.InvalidArgument, Detail: "no such tool", Hint: "list the tools"})
+	return failed(&fault.Error{Op: "call " + wire.Clip(name, 80), Code: fault.InvalidArgument, Detail: "no such tool", Hint: "see termpilot tools"})
 }
 
 func failed(err error) Result {
