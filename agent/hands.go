@@ -173,15 +173,15 @@ func (h *hands) send(ctx context.Context, keys string) error {
 
 // await looks, and looks again whenever the screen changes, until the screen is as
 // is says and has been so for still. It returns the last look, and whether it came
-// to that within patience.
+// to that within patience; however long a look takes, there is one.
 func (h *hands) await(ctx context.Context, patience, still time.Duration, is func(look) bool) (last look, came bool, err error) {
 	events, stop, err := changesOf(ctx, h.seen)
 	if err != nil {
 		return look{}, false, err
 	}
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	var since time.Time
 	for {
 		now, err := h.look(ctx)
@@ -211,6 +211,9 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 				return last, false, nil
 			}
 		case <-timer.C:
+		case <-late.C:
+			timer.Stop()
+			return last, false, nil
 		case <-ctx.Done():
 			timer.Stop()
 			return last, false, nil

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"termpilot/fault"
 	"termpilot/pilot"
@@ -92,9 +93,11 @@ func TestAQuestionThatComesAtTheLastMomentGetsNoPrompt(t *testing.T) { // TURN-1
 	}
 }
 
-// blinded has a terminal that shows nothing any more once Enter was pressed.
+// blinded has a terminal that shows nothing any more once Enter was pressed, or
+// takes its time for it.
 type blinded struct {
 	Pilot
+	slow    time.Duration // 0 is nothing any more
 	pressed atomic.Bool
 }
 
@@ -118,9 +121,24 @@ func (b blindedBackend) Send(ctx context.Context, id terminal.ID, text []byte) e
 
 func (b blindedBackend) Screen(ctx context.Context, id terminal.ID, r terminal.Range) (terminal.Screen, error) {
 	if b.b.pressed.Load() {
-		return terminal.Screen{}, fault.BackendUnavailable
+		if b.b.slow == 0 {
+			return terminal.Screen{}, fault.BackendUnavailable
+		}
+		if pause(ctx, b.b.slow); ctx.Err() != nil {
+			return terminal.Screen{}, ctx.Err()
+		}
 	}
 	return b.Backend.Screen(ctx, id, r)
+}
+
+func TestASlowScreenIsSeenAllTheSame(t *testing.T) { // TURN-5
+	w := newWorld(t)
+	r := w.launch("claude", "stuck", "")
+	a := New(Options{Pilot: &blinded{Pilot: w.pilot, slow: 3 * still}, Dir: w.agents.dir, Self: w.agents.self, Env: w.env})
+	got, err := a.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "stays here"})
+	if err != nil || got.Residue == nil || !*got.Residue {
+		t.Errorf("%+v %v", got, err)
+	}
 }
 
 func TestWhatCannotBeSeenAfterEnterIsNoFailureToSend(t *testing.T) { // TURN-5, LAUNCH-1
