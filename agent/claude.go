@@ -123,16 +123,14 @@ func claudeHook(data []byte) (event, bool) {
 	if !ok || w["hookEventName"] != nil { // that is Grok's way: it runs Claude's hooks, too
 		return event{}, false
 	}
-	e := event{Chat: w.text("session_id"), VendorTurn: w.text("prompt_id"), Transcript: w.text("transcript_path")}
+	e := event{Chat: w.text("session_id"), VendorTurn: w.text("prompt_id")}
 	switch w.text("hook_event_name") {
 	case "SessionStart":
 		e.Kind, e.Reason, e.VendorTurn = session, w.text("source"), ""
 	case "SessionEnd":
 		e.Kind, e.Reason, e.VendorTurn = left, w.text("reason"), ""
 	case "UserPromptSubmit":
-		transcript := e.Transcript
 		e = promptEvent(e.Chat, e.VendorTurn, w.text("prompt"))
-		e.Transcript = transcript
 	case "Stop":
 		e.Kind, e.Text = done, w.text("last_assistant_message")
 		if w.many("background_tasks") {
@@ -221,7 +219,6 @@ type registered struct {
 	Status          string `json:"status"`
 	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
 	WaitingFor      string `json:"waitingFor"`
-	ProcStart       string `json:"procStart"`
 }
 
 func readRegistered(s *story) (r registered, ok bool) {

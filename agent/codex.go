@@ -82,12 +82,10 @@ func codexHook(data []byte) (event, bool) {
 			Kind: done, Chat: w.text("thread-id"), VendorTurn: w.text("turn-id"), Text: w.text("last-assistant-message"),
 		}, true
 	}
-	e := event{Chat: w.text("session_id"), VendorTurn: w.text("turn_id"), Transcript: w.text("transcript_path")}
+	e := event{Chat: w.text("session_id"), VendorTurn: w.text("turn_id")}
 	switch w.text("hook_event_name") {
 	case "UserPromptSubmit":
-		transcript := e.Transcript
 		e = promptEvent(e.Chat, e.VendorTurn, w.text("prompt"))
-		e.Transcript = transcript
 	case "Stop":
 		e.Kind, e.Text = done, w.text("last_assistant_message")
 	case "Interrupt":
@@ -312,7 +310,7 @@ func codexRecord(s *story, r *recorded) []event {
 		for line := range bytes.Lines(data[:end]) {
 			r.offset += int64(len(line))
 			if e, ok := codexLine(line); ok && !e.before(s.launch.At) { // of a chat that was taken up again it tells all
-				e.Chat, e.Source, e.Transcript, e.Read = s.chat, fromRecord, path, r.offset
+				e.Chat, e.Source, e.Record, e.Read = s.chat, fromRecord, path, r.offset
 				news = append(news, e)
 			}
 		}

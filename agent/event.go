@@ -53,9 +53,9 @@ type event struct {
 	Digest     string `json:"digest,omitempty"` // of a dialog
 	Choice     string `json:"choice,omitempty"`
 	PID        int    `json:"pid,omitempty"`
-	Start      int64  `json:"start,omitempty"` // nanoseconds since 1970
-	Transcript string `json:"transcript,omitempty"`
-	Read       int64  `json:"read,omitempty"`   // bytes of the vendor's record that are read with this
+	Start      int64  `json:"start,omitempty"`  // nanoseconds since 1970
+	Record     string `json:"record,omitempty"` // the vendor's, where it tells this
+	Read       int64  `json:"read,omitempty"`   // bytes of Record that are read with this
 	Source     string `json:"source,omitempty"` // hook, record, process or screen
 	// Happened is when it did, where the vendor's record says so: that may hold what
 	// was said long before.

@@ -61,7 +61,7 @@ const grokHooks = "termpilot.json"
 func installGrok(l Launch, _, self string) error {
 	folder := filepath.Join(l.Folder, "hooks")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return &fault.Error{Op: "launch", Code: fault.Storage, Detail: "Grok's folder of hooks cannot be made", Err: err}
+		return &fault.Error{Op: "launch", Code: fault.Storage, Detail: "Grok's folder of hooks cannot be made", Hint: "see that it may be written", Err: err}
 	}
 	want := hooksFile(hookLine(self, "grok"),
 		"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "StopCancelled", "Notification", "PostToolUse")
@@ -124,16 +124,14 @@ func grokHook(data []byte) (event, bool) {
 	if !ok || w["hookEventName"] == nil {
 		return event{}, false
 	}
-	e := event{Chat: w.text("sessionId"), VendorTurn: w.text("promptId"), Transcript: w.text("transcriptPath")}
+	e := event{Chat: w.text("sessionId"), VendorTurn: w.text("promptId")}
 	switch name := strings.ToLower(strings.ReplaceAll(w.text("hookEventName"), "_", "")); name {
 	case "sessionstart":
 		e.Kind, e.Reason, e.VendorTurn = session, w.text("source"), ""
 	case "sessionend":
 		e.Kind, e.Reason, e.VendorTurn = left, w.text("reason"), ""
 	case "userpromptsubmit":
-		transcript := e.Transcript
 		e = promptEvent(e.Chat, e.VendorTurn, w.text("prompt", "userPrompt"))
-		e.Transcript = transcript
 	case "stop":
 		if w.text("reason") == "shutdown" || e.VendorTurn == "" && w.text("lastAssistantMessage") == "" {
 			return event{}, false // the program ends, no turn does

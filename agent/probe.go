@@ -106,7 +106,11 @@ func runnable(path string) bool {
 // checkCwd returns the folder in which an agent is to work.
 func checkCwd(cwd string) (string, error) {
 	if cwd == "" {
-		return os.Getwd()
+		own, err := os.Getwd()
+		if err != nil {
+			err = &fault.Error{Op: "launch", Code: fault.InvalidArgument, Detail: "the folder of this process is gone", Hint: "pass cwd", Err: err}
+		}
+		return own, err
 	}
 	info, err := os.Stat(cwd)
 	switch {

@@ -117,7 +117,7 @@ func readLaunch(folder string) (Launch, error) {
 	}
 	var l Launch
 	if err := json.Unmarshal(data, &l); err != nil || l.Schema != launchSchema || l.ID != filepath.Base(folder) || vendorOf(l.Provider) == nil {
-		return Launch{}, &fault.Error{Op: "agent", Code: fault.Protocol, Detail: "the record of launch " + filepath.Base(folder) + " is not readable", Err: err}
+		return Launch{}, &fault.Error{Op: "agent", Code: fault.Protocol, Detail: "the record of launch " + filepath.Base(folder) + " is not readable", Hint: "launch another agent", Err: err}
 	}
 	return l, nil
 }
@@ -130,7 +130,7 @@ func (a *Agents) launches() ([]Launch, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &fault.Error{Op: "agent", Code: fault.Storage, Detail: "the folder of launches cannot be read", Err: err}
+		return nil, &fault.Error{Op: "agent", Code: fault.Storage, Detail: "the folder of launches cannot be read", Hint: "see that it may be read", Err: err}
 	}
 	var folders []fs.FileInfo
 	for _, e := range entries {

@@ -57,25 +57,22 @@ func (t *turn) open() bool { return t.outcome == "" }
 // story is what a launch's records add up to. It is a value without clock and
 // without I/O: the same records always tell the same.
 type story struct {
-	launch     Launch
-	pid        int
-	start      time.Time
-	agentPID   int // the vendor's own process, where a hook said so: a wrapper may stand above it
-	chat       string
-	transcript string
-	ready      bool // the vendor said that a chat began
-	turns      []*turn
-	waiting    bool      // an approval is open, as far as it was told
-	asked      int       // questions that hooks told of
-	answered   time.Time // when we last answered one
-	settled    string    // the digest of that
-	gone       bool
-	goneAt     journal.Position
-	why        string // it is gone
-	replaced   journal.Position
-	ignored    int // records of another chat, or of no turn
-	last       journal.Position
-	recorded   recorded // how far the vendor's record was read
+	launch   Launch
+	pid      int
+	start    time.Time
+	agentPID int // the vendor's own process, where a hook said so: a wrapper may stand above it
+	chat     string
+	ready    bool // the vendor said that a chat began
+	turns    []*turn
+	waiting  bool      // an approval is open, as far as it was told
+	asked    int       // questions that hooks told of
+	answered time.Time // when we last answered one
+	settled  string    // the digest of that
+	gone     bool
+	why      string // it is gone
+	replaced journal.Position
+	last     journal.Position
+	recorded recorded // how far the vendor's record was read
 }
 
 func newStory(l Launch) *story { return &story{launch: l, chat: l.Chat} }
@@ -84,20 +81,15 @@ func newStory(l Launch) *story { return &story{launch: l, chat: l.Chat} }
 func (s *story) read(r journal.Record) {
 	s.last = r.Next
 	var e event
-	if json.Unmarshal(r.Data, &e) != nil {
-		s.ignored++
-		return
+	if json.Unmarshal(r.Data, &e) == nil {
+		s.add(e, r.Time, r.Next)
 	}
-	s.add(e, r.Time, r.Next)
 }
 
 func (s *story) add(e event, at time.Time, next journal.Position) {
 	s.last = next
-	if e.Transcript != "" && (e.Chat == s.chat || s.chat == "") {
-		s.transcript = e.Transcript
-	}
-	if e.Read > 0 && e.Source == fromRecord && (e.Transcript != s.recorded.path || e.Read > s.recorded.offset) {
-		s.recorded.path, s.recorded.offset = e.Transcript, e.Read
+	if e.Read > 0 && e.Source == fromRecord && (e.Record != s.recorded.path || e.Read > s.recorded.offset) {
+		s.recorded.path, s.recorded.offset = e.Record, e.Read
 	}
 	switch e.Kind {
 	case started:
@@ -147,10 +139,8 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 	case left:
 		s.leave(e, at, next)
 	case gone:
-		s.finish(Exited, e.Reason, at, next)
-		s.gone, s.why, s.goneAt = true, e.Reason, next
-	default:
-		s.ignored++
+		s.exit(e.Reason, at, next)
+		s.gone, s.why = true, e.Reason
 	}
 }
 
@@ -197,7 +187,6 @@ func (s *story) prompt(e event, at time.Time, next journal.Position) {
 	})
 	if !s.mine(e) {
 		if !e.Moves || i < 0 && s.busy() { // whose prompt it is is not known, and its own turn goes on
-			s.ignored++
 			return
 		}
 		s.replace("the agent holds another chat now", at, next)
@@ -233,7 +222,6 @@ func (s *story) prompt(e event, at time.Time, next journal.Position) {
 // turn that was going on, closes nothing.
 func (s *story) end(e event, at time.Time, next journal.Position) {
 	if !s.mine(e) {
-		s.ignored++
 		return
 	}
 	t := s.byVendorTurn(e.VendorTurn)
@@ -244,7 +232,6 @@ func (s *story) end(e event, at time.Time, next journal.Position) {
 		}
 	}
 	if t == nil {
-		s.ignored++
 		return
 	}
 	s.waiting = false
@@ -268,7 +255,6 @@ func (s *story) end(e event, at time.Time, next journal.Position) {
 // system follow; anything else means that another chat begins.
 func (s *story) leave(e event, at time.Time, next journal.Position) {
 	if !s.mine(e) {
-		s.ignored++
 		return
 	}
 	if e.Reason == "clear" || e.Reason == "resume" {
@@ -277,13 +263,14 @@ func (s *story) leave(e event, at time.Time, next journal.Position) {
 		return
 	}
 	s.waiting = false
-	s.finish(Exited, "the agent ended", at, next)
+	s.exit("the agent ended", at, next)
 }
 
-func (s *story) finish(o Outcome, reason string, at time.Time, next journal.Position) {
+// exit ends what was going on with the agent.
+func (s *story) exit(reason string, at time.Time, next journal.Position) {
 	for _, t := range s.turns {
 		if t.open() {
-			s.close(t, o, reason, at, next)
+			s.close(t, Exited, reason, at, next)
 			t.concluded = true
 		}
 	}

@@ -169,6 +169,9 @@ func (a *app) agentResultCommand() *cobra.Command {
 			if receipt.Outcome != agent.Done {
 				a.note("the turn ended: %s %s", receipt.Outcome, receipt.Reason)
 			}
+			if receipt.NextOffset > 0 {
+				a.note("the rest begins at --offset %d", receipt.NextOffset)
+			}
 			return a.printText(receipt.Text)
 		}),
 	}
