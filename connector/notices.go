@@ -54,7 +54,7 @@ type notice struct {
 	uri string
 }
 
-// retry is how long after a failure it is tried again to follow an agent.
+// retry is how long after a failure it is tried again to list agents, or to follow one.
 const retry = 5 * time.Second
 
 type audienceKey struct{}
@@ -84,21 +84,24 @@ func (a *audience) begin(client *wire.Client, session *mcp.ServerSession) error 
 	watching := a.ctx
 	a.running.Go(func() {
 		defer stop()
-		for {
+		for again := (<-chan time.Time)(nil); ; {
 			select {
 			case <-watching.Done():
 				return
 			case <-launched:
-				if !a.lock(watching) {
-					return
-				}
-				if watching.Err() == nil {
-					if err := a.resync(watching); err != nil && watching.Err() == nil {
-						a.warn(err)
-					}
-				}
-				a.unlock()
+			case <-again:
 			}
+			again = nil
+			if !a.lock(watching) {
+				return
+			}
+			if watching.Err() == nil {
+				if err := a.resync(watching); err != nil && watching.Err() == nil {
+					a.warn(err)
+					again = time.After(retry)
+				}
+			}
+			a.unlock()
 		}
 	})
 	a.running.Go(func() { a.speak(watching, client) })

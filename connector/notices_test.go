@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"termpilot/agent"
@@ -196,6 +197,27 @@ func TestAnAgentThatCannotBeReadAnyMoreIsTold(t *testing.T) { // NOTE-4, NOTE-9,
 		t.Error(got)
 	}
 	c.silent()
+}
+
+func TestAgentsThatCouldNotBeListedAreListedAgain(t *testing.T) { // NOTE-5, NOTE-6
+	synctest.Test(t, func(t *testing.T) {
+		s, g := staged(t, Options{})
+		g.launch("s1", "l-1")
+		c := talkTo(t, s)
+		c.hello()
+		c.ask(subscribe("1", agentsURI))
+		fail := func(err error) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.fails = err
+		}
+		fail(&fault.Error{Op: "list", Code: fault.Storage, Detail: "too many open files", Hint: "wait"})
+		g.launch("s2", "l-2")
+		synctest.Wait() // it was tried
+		fail(nil)
+		c.want(updated(agentsURI), listChanged)
+		c.silent()
+	})
 }
 
 func TestAPanicWhileAgentsAreListedEndsNothing(t *testing.T) { // MCP-23
