@@ -284,16 +284,16 @@ func TestOnlyALineEditorIsAsked(t *testing.T) { // TMUX-34
 		at, _, _ := strings.Cut(string(id), "@")
 		path := s.run("display-message", "-p", "-t", at, "#{pane_path}")
 		url, _, _ := strings.Cut(path, "#")
-		for _, c := range []struct{ name, prints string }{
+		for i, c := range []struct{ name, prints string }{
 			{"a program", ""},
 			{"a program that forges a directory", `\033]7;` + url + "#n=AAAAAAAAAAAAAAAAAAAAAAAAAA;at=1.1-1;tell=1" + `\a`},
 			{"a program that forges an answer", `\033]133;A;aid=1.1-1\a\033]133;S;aid=1.1-1\a\033]133;B;aid=1.1-1\a`},
 			{"a program that has read the directory", `\033]7;` + path + `\a`},
 		} {
-			got := filepath.Join(s.home, "got")
-			must(t, os.WriteFile(filepath.Join(s.home, "reader"), []byte("stty raw -echo\nprintf '"+c.prints+"'\necho reads\ndd bs=64 count=1 of="+got+" 2>/dev/null\nstty sane\n"), 0o600))
+			got, reads := filepath.Join(s.home, "got"), fmt.Sprint("reads ", i)
+			must(t, os.WriteFile(filepath.Join(s.home, "reader"), []byte("stty raw -echo\nprintf '"+c.prints+"'\necho "+reads+"\ndd bs=64 count=1 of="+got+" 2>/dev/null\nstty sane\n"), 0o600))
 			s.runs(t, id, "clear; sh "+s.home+"/reader")
-			until(t, "it reads", func() bool { return strings.Contains(s.looks(id), "reads") })
+			until(t, "it reads", func() bool { return strings.Contains(s.looks(id), reads) })
 			b := s.backend()
 			p, err := b.Prompt(ctx(t), id, "")
 			must(t, err)
