@@ -192,7 +192,7 @@ func (h *hands) shows(ctx context.Context, parts ...string) (string, error) {
 
 // lastLine is the last row of the screen that holds all parts.
 func (h *hands) lastLine(ctx context.Context, parts []string) (string, bool, error) {
-	s, err := h.seen.On.Screen(ctx, h.seen.ID, terminal.Range{Kind: terminal.Visible})
+	s, err := h.screen(ctx)
 	if err != nil {
 		return "", false, err
 	}

@@ -103,30 +103,26 @@ func (h *hands) agentEnded() error {
 
 // look reads what the agent shows.
 func (h *hands) look(ctx context.Context) (look, error) {
-	s, err := h.seen.On.Screen(ctx, h.seen.ID, terminal.Range{Kind: terminal.Visible})
+	s, err := h.screen(ctx)
 	if err != nil {
 		return look{}, err
-	}
-	if !s.Alternate {
-		p, err := h.seen.On.Prompt(ctx, h.seen.ID, "")
-		if err != nil {
-			return look{}, err
-		}
-		s = since(s, p)
 	}
 	return h.vendor.look(s), nil
 }
 
-// since is what a screen shows of the command that runs: above it may stand the
-// composer or a question of an agent that was launched there before.
-func since(s terminal.Screen, p terminal.Prompt) terminal.Screen {
-	above := p.Output.Start.Row - s.First
-	if p.State != terminal.Running || p.Unseen || p.Output == (terminal.Span{}) || above <= 0 {
-		return s
+// screen is the screen from where the command that runs began to print: above
+// may stand the composer or a question of an agent that was launched there before.
+func (h *hands) screen(ctx context.Context) (terminal.Screen, error) {
+	s, err := h.seen.On.Screen(ctx, h.seen.ID, terminal.Range{Kind: terminal.Visible})
+	if err != nil || s.Alternate {
+		return s, err
 	}
-	above = min(above, int64(len(s.Rows)))
-	s.Rows, s.First = s.Rows[above:], s.First+above
-	return s
+	p, err := h.seen.On.Prompt(ctx, h.seen.ID, "")
+	above := min(p.Output.Start.Row-s.First, int64(len(s.Rows)))
+	if err == nil && p.State == terminal.Running && !p.Unseen && p.Output != (terminal.Span{}) && above > 0 {
+		s.Rows, s.First = s.Rows[above:], s.First+above
+	}
+	return s, err
 }
 
 // errChanged says that nothing was pressed, since the screen shows something else
