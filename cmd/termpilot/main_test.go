@@ -129,7 +129,7 @@ func clearAway(home string, env []string) error {
 	if out, err := stop.CombinedOutput(); err != nil {
 		return fmt.Errorf("host stop: %w: %s", err, out)
 	}
-	for until := time.Now().Add(5 * time.Second); ; {
+	for until := time.Now().Add(patient); ; {
 		left := processesOf(home)
 		if len(left) == 0 {
 			return os.RemoveAll(home)

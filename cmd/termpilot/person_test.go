@@ -12,6 +12,9 @@ import (
 	"github.com/creack/pty"
 )
 
+// patient is how long a test waits for what must happen and has no time of its own.
+const patient = 20 * time.Second
+
 // person is somebody at a terminal who runs termpilot there.
 type person struct {
 	t   *testing.T
@@ -67,7 +70,7 @@ func (p *person) all() string {
 // sees waits until the terminal has shown text.
 func (p *person) sees(text string) {
 	p.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(patient)
 	for !strings.Contains(p.all(), text) {
 		select {
 		case _, more := <-p.news:
@@ -104,10 +107,10 @@ func TestPeopleAndClientsShareASession(t *testing.T) { // CLI-25
 	one.sees("by-43-client")
 	two.types("\x1b[92;5u") // the detach key, as kitty's protocol spells it
 	two.sees("come back with termpilot attach " + id)
-	endsWithin(t, two.cmd, 3*time.Second, exitOK)
+	endsWithin(t, two.cmd, patient, exitOK)
 	one.types("\x1c")
 	one.sees("come back with")
-	endsWithin(t, one.cmd, 3*time.Second, exitOK)
+	endsWithin(t, one.cmd, patient, exitOK)
 	if got := output(t, env, "run", "--session", id, "--", "echo still here"); got != "still here\n" {
 		t.Errorf("after everybody left: %q", got)
 	}
@@ -120,16 +123,16 @@ func TestAttachEndsWithTheSession(t *testing.T) { // CLI-25
 	one.sees("at your command> ")
 	one.types("exit 5\r")
 	one.sees("the session ended with exit code 5")
-	endsWithin(t, one.cmd, 3*time.Second, exitOK)
+	endsWithin(t, one.cmd, patient, exitOK)
 	gone := sit(t, env, "attach", "nonsense")
 	gone.sees("session_not_found")
-	endsWithin(t, gone.cmd, 3*time.Second, exitGone)
+	endsWithin(t, gone.cmd, patient, exitGone)
 }
 
 func TestBareTermpilotAtATerminalHelps(t *testing.T) { // CLI-9
 	p := sit(t, home(t))
 	p.sees("Usage:")
-	endsWithin(t, p.cmd, 3*time.Second, exitOK)
+	endsWithin(t, p.cmd, patient, exitOK)
 }
 
 func TestColourIsForTerminalsThatWantIt(t *testing.T) { // CLI-5
@@ -139,7 +142,7 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) { // CLI-5
 	}{{"A=b", true}, {"NO_COLOR=1", false}, {"NO_COLOR=", true}, {"TERM=dumb", false}} {
 		p := sit(t, append(home(t), c.add), "nonsense")
 		p.sees("hint:")
-		endsWithin(t, p.cmd, 3*time.Second, exitUsage)
+		endsWithin(t, p.cmd, patient, exitUsage)
 		if got := bytes.ContainsRune([]byte(p.all()), 0x1b); got != c.want {
 			t.Errorf("%s: colour %v, want %v: %q", c.add, got, c.want, p.all())
 		}
