@@ -144,6 +144,8 @@ func (r *running) execute(ctx context.Context) {
 	r.c.log.Info("close begins", "operation", string(r.req.Operation), "recovery", r.receipt.ID, "sessions", r.candidates())
 	if group := r.groupOf(); group != nil {
 		r.closeTogether(ctx, group)
+	} else if newcomer := r.newcomer(ctx); newcomer != "" {
+		r.leave(failed, codeChanged, newcomer)
 	} else {
 		for i := range r.verdicts {
 			if r.item(i).Closure == pending && !r.lost {

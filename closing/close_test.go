@@ -223,6 +223,16 @@ func TestWhatChangesBetweenTheLooksIsLeftAlone(t *testing.T) { // CLOSE-22, CLOS
 	if res := do(t, w, Request{Operation: CloseTab, ID: "t1", Force: true}); res.Status != Partial || res.Code != codeChanged || len(res.Closed) != 0 || w.find("new") == nil || w.find("s1") == nil {
 		t.Errorf("a newcomer in the tab: got %+v", res)
 	}
+	w = newWorld(t)
+	w.add("s1", "t1", "w1")
+	w.look = func() {
+		if w.find("new") == nil {
+			w.add("new", "t2", "w1")
+		}
+	}
+	if res := do(t, w, Request{Operation: CloseWindow, ID: "w1"}); res.Status != Refused || res.Code != codeChanged || len(w.effects()) != 0 {
+		t.Errorf("a newcomer in a window of one session: got %+v", res)
+	}
 }
 
 func TestClosedIsSaidOnlyOnProof(t *testing.T) { // CLOSE-27, CLOSE-28

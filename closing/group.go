@@ -84,9 +84,13 @@ func (r *running) stay(ctx context.Context) {
 	}
 }
 
-// newcomer says what is in the tab or window by now that was not looked at, or "".
+// newcomer says what is in the tab or window by now that was not looked at, or "",
+// as always where neither is closed.
 func (r *running) newcomer(ctx context.Context) string {
 	kind, id := r.receipt.Target.Kind, r.receipt.Target.ID
+	if kind != "tab" && kind != "window" {
+		return ""
+	}
 	all, complete := r.c.pilot.See(ctx)
 	known := map[terminal.ID]bool{}
 	for _, v := range r.verdicts {

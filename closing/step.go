@@ -39,8 +39,8 @@ func (r *running) hold(ctx context.Context, i int) (release func(), ok bool) {
 func (r *running) closeAlone(ctx context.Context, i int) {
 	if release, ok := r.hold(ctx, i); ok {
 		defer release()
-		if ready := r.prepare(ctx, i); ready {
-			if ready, _ = r.lastLook(ctx, i); ready {
+		if r.prepare(ctx, i) {
+			if ready, _ := r.lastLook(ctx, i); ready {
 				r.closeNow(ctx, i)
 			}
 		}
