@@ -48,7 +48,7 @@ var claude = vendor{
 	},
 	hook:    claudeHook,
 	look:    claudeLook,
-	watched: func(s *story) []string { return []string{filepath.Join(s.launch.Folder, "sessions")} },
+	watched: func(s *story) string { return filepath.Join(s.launch.Folder, "sessions") },
 	record:  claudeRecord,
 	waits: func(s *story) (open, known bool) {
 		r, ok := readRegistered(s)

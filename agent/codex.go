@@ -254,19 +254,19 @@ func rollout(s *story) string {
 	return ""
 }
 
-func codexWatched(s *story) []string {
+func codexWatched(s *story) string {
 	if path := rollout(s); path != "" {
-		return []string{filepath.Dir(path)}
+		return filepath.Dir(path)
 	}
 	// before the first prompt: the record's folder, or the nearest that is there
 	day := filepath.Join(s.launch.Folder, "sessions", time.Now().Format("2006/01/02"))
 	for range 4 {
 		if info, err := os.Stat(day); err == nil && info.IsDir() {
-			return []string{day}
+			return day
 		}
 		day = filepath.Dir(day)
 	}
-	return []string{s.launch.Folder}
+	return s.launch.Folder
 }
 
 // maxRollout is the most bytes of a record that are held at once.

@@ -63,38 +63,48 @@ func (a *Agents) take(ctx context.Context, op, sessionID string) (*hands, error)
 // session's terminal, and input reaches nothing else. It is asked anew before
 // every press: an agent that dies leaves a shell behind, and that must get nothing.
 func (h *hands) prove(ctx context.Context) (err error) {
-	id := h.launch.Session
-	no := func(code fault.Code, detail, hint string) error { return refused(h.op, id, code, detail, hint) }
-	if h.seen, err = h.a.pilot.SeeOne(ctx, h.op, terminal.ID(id)); err != nil {
+	if h.seen, err = h.a.pilot.SeeOne(ctx, h.op, terminal.ID(h.launch.Session)); err != nil {
 		if errors.Is(err, fault.SessionEnded) {
 			return h.agentEnded()
 		}
 		return err
 	}
-	r, known := readProcess(h.a.folder(h.launch.ID))
-	switch {
-	case !known:
-		return no(fault.NotReady, "the agent's program has not started", "call agent_turn action=status until it has")
-	case !h.seen.Local || h.seen.ShellPID == 0:
-		return no(fault.Unverified, "the terminal is not of this machine, so that it is not known what reads there", "use send_text if typing is right all the same")
-	}
-	p, err := h.a.machine.Lookup(r.PID)
-	if !process.Runs(p, err, time.Unix(0, r.Start)) {
-		return h.agentEnded()
-	}
-	if err != nil {
-		return no(fault.Unverified, "the agent's process cannot be looked at", "use send_text if typing is right all the same")
-	}
-	front, err := h.a.machine.Foreground(h.seen.ShellPID)
-	if err != nil || front != p.PGID || p.State == process.Stopped {
-		return no(fault.Unverified, "the agent is not in the foreground of its terminal", "read the screen; bring it back with fg if it was suspended")
+	if err := h.reads(); err != nil {
+		return err
 	}
 	if b, ok := h.seen.On.(terminal.Broadcaster); ok {
 		if copied, err := b.Broadcasts(ctx, h.seen.ID); err != nil || copied {
-			return no(fault.Unverified, "what is typed here is also typed into other sessions, or that is not known", "ask the person to end the broadcast")
+			return h.unproven("what is typed here is also typed into other sessions, or that is not known", "ask the person to end the broadcast")
 		}
 	}
 	return nil
+}
+
+// reads proves that the agent reads in the session that was seen. It asks the
+// system alone, and takes no time.
+func (h *hands) reads() error {
+	r, known := readProcess(h.a.folder(h.launch.ID))
+	switch {
+	case !known:
+		return refused(h.op, h.launch.Session, fault.NotReady, "the agent's program has not started", "call agent_turn action=status until it has")
+	case !h.seen.Local || h.seen.ShellPID == 0:
+		return h.unproven("the terminal is not of this machine, so that it is not known what reads there", "use send_text if typing is right all the same")
+	}
+	p, err := h.a.machine.Lookup(r.PID)
+	if errors.Is(err, process.ErrGone) || err == nil && (!p.Start.Equal(time.Unix(0, r.Start)) || p.State == process.Zombie) {
+		return h.agentEnded()
+	}
+	if err != nil {
+		return h.unproven("the agent's process cannot be looked at", "use send_text if typing is right all the same")
+	}
+	if front, err := h.a.machine.Foreground(h.seen.ShellPID); err != nil || front != p.PGID || p.State == process.Stopped {
+		return h.unproven("the agent is not in the foreground of its terminal", "read the screen; bring it back with fg if it was suspended")
+	}
+	return nil
+}
+
+func (h *hands) unproven(detail, hint string) error {
+	return refused(h.op, h.launch.Session, fault.Unverified, detail, hint)
 }
 
 func (h *hands) agentEnded() error {
@@ -138,8 +148,11 @@ func (h *hands) aim(ctx context.Context, fits func(look) bool) error {
 			return err
 		}
 		now, err := h.look(ctx)
-		if err != nil || fits(now) {
+		if err != nil {
 			return err
+		}
+		if fits(now) {
+			return h.reads() // a screen stays as it was when its agent dies
 		}
 		now, came, err := h.await(ctx, redrawPatience, 0, fits)
 		switch {

@@ -10,6 +10,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/pilot"
+	"termpilot/process"
 	"termpilot/terminal"
 )
 
@@ -153,4 +154,29 @@ func TestWhatCannotBeSeenAfterEnterIsNoFailureToSend(t *testing.T) { // TURN-5, 
 	if err != nil || got.TurnID != r.TurnID || got.Outcome != Unknown {
 		t.Errorf("%+v %v", got, err)
 	}
+}
+
+// dying is a machine on which every agent has ended after so many lookups.
+type dying struct {
+	machine
+	left atomic.Int64
+}
+
+func (d *dying) Lookup(pid int) (process.Process, error) {
+	if d.left.Add(-1) < 0 {
+		return process.Process{}, process.ErrGone
+	}
+	return d.machine.Lookup(pid)
+}
+
+func TestAnAgentThatDiesAtTheLastMomentGetsNothing(t *testing.T) { // TURN-4
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	d := &dying{}
+	d.left.Store(2) // taken, proven once more: it dies while its screen is looked at
+	a := New(Options{Pilot: w.pilot, Dir: w.agents.dir, Self: w.agents.self, Env: w.env, Machine: d})
+	_, err := a.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "echo typed"})
+	w.refuses(err, fault.AgentEnded)
+	w.ends(r.SessionID, "next", Done)
+	w.wantNoted("prompt", "next")
 }

@@ -50,9 +50,9 @@ type vendor struct {
 	hook func(data []byte) (e event, ok bool)
 	// look reads the screen.
 	look func(s terminal.Screen) look
-	// watched are the folders of the vendor's records in which an end may show that
-	// no hook tells, and record reads them: what is news for this story.
-	watched func(s *story) []string
+	// watched is the folder of the vendor's records in which an end may show that no
+	// hook tells, and record reads them: what is news for this story.
+	watched func(s *story) string
 	record  func(s *story, r *recorded) []event
 	// rewinds says that a prompt which is interrupted before the first word of an
 	// answer comes back into the composer, and that nothing else tells of it.

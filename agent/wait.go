@@ -267,7 +267,7 @@ func (r *recordWatch) on(v *vendor, s *story) <-chan struct{} {
 	if v.watched == nil {
 		return nil
 	}
-	if now := v.watched(s)[0]; now != r.path || r.folder == nil { // a record may have begun
+	if now := v.watched(s); now != r.path || r.folder == nil { // a record may have begun
 		r.close()
 		r.path = now
 		r.folder, _ = changes.Watch(now) // a folder that is not there yet is looked for again
