@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"termpilot/fault"
@@ -34,16 +35,22 @@ func (p probe) run(ctx context.Context, args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.binary, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = p.cwd, p.env, time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what it starts ends with it, and no terminal stops it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out capped
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
 	text := plain(out.String())
-	if err != nil {
+	line := filepath.Base(p.binary) + " " + strings.Join(args, " ")
+	switch {
+	case ctx.Err() != nil:
 		err = &fault.Error{
-			Op: "launch", Code: fault.AgentMissing, Detail: filepath.Base(p.binary) + " " + strings.Join(args, " ") + " does not work: " + terminal.OneLine(text, 200),
+			Op: "launch", Code: fault.Deadline, Detail: line + " gave no answer in time, and nothing was launched",
+			Hint: "run it by hand to see what it waits for", Err: context.Cause(ctx),
+		}
+	case err != nil:
+		err = &fault.Error{
+			Op: "launch", Code: fault.AgentMissing, Detail: line + " does not work: " + terminal.OneLine(text, 200),
 			Hint: "run it by hand to see what is wrong", Err: err,
 		}
 	}
