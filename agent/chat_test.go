@@ -159,3 +159,24 @@ func TestAPromptThatTheVendorDoesNotConfirmEndsAllTheSame(t *testing.T) { // FOL
 		}
 	})
 }
+
+func TestAnEndIsToldOnceToWhoWaitsOn(t *testing.T) { // FOLLOW-3, FOLLOW-18
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		on := func(ended Waited) {
+			t.Helper()
+			got, err := w.agents.Wait(t.Context(), WaitRequest{Sessions: []string{r.SessionID}, Cursors: []string{ended.Cursor}})
+			if err != nil || got.Sessions[0].Outcome != None || !got.TimedOut {
+				t.Errorf("behind %s: %+v %v", ended.Outcome, got, err)
+			}
+		}
+		on(w.ends(r.SessionID, "SAY:x", Done))
+		sent := w.send(r.SessionID, "SLOW:600000")
+		w.keys(r.SessionID, "\x1b")
+		interrupted := w.wait(r.SessionID, sent.Cursor)
+		if interrupted.Outcome != Interrupted {
+			t.Errorf("%+v", interrupted)
+		}
+		on(interrupted)
+	})
+}

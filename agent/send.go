@@ -349,12 +349,17 @@ func (a *Agents) identify(ctx context.Context, s *story) {
 	}
 }
 
-// note appends an event to the journal and to the story. A story that cannot be
-// written down is still told to whoever asked.
+// note appends an event to the journal, and reads on to it: it stands for this story
+// where it stands for all others. A story that cannot be written down is still told
+// to whoever asked.
 func (a *Agents) note(ctx context.Context, s *story, e event) {
 	e = e.kept()
-	if err := record(ctx, a.folder(s.launch.ID), false, e); err != nil {
-		a.log.Warn("an agent's event could not be kept", "launch", s.launch.ID, "error", terminal.OneLine(err.Error(), 200))
+	err := record(ctx, a.folder(s.launch.ID), false, e)
+	if err == nil {
+		if err = a.readOn(context.WithoutCancel(ctx), s); err == nil {
+			return
+		}
 	}
+	a.log.Warn("an agent's event could not be kept", "launch", s.launch.ID, "error", terminal.OneLine(err.Error(), 200))
 	s.add(e, time.Now(), s.last)
 }

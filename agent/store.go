@@ -224,19 +224,27 @@ func (a *Agents) operation(ctx context.Context, s *story, operation string) (*st
 
 // tale reads all records of a launch.
 func (a *Agents) tale(ctx context.Context, l Launch) (*story, error) {
-	j, err := openEvents(a.folder(l.ID))
-	if err != nil {
+	s := newStory(l)
+	if err := a.readOn(ctx, s); err != nil {
 		return nil, err
 	}
+	return s, nil
+}
+
+// readOn reads the records behind those that a story has.
+func (a *Agents) readOn(ctx context.Context, s *story) error {
+	j, err := openEvents(a.folder(s.launch.ID))
+	if err != nil {
+		return err
+	}
 	defer j.Close()
-	s := newStory(l)
-	for r, err := range j.Records(ctx, journal.Position{}) {
+	for r, err := range j.Records(ctx, s.last) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.read(r)
 	}
-	return s, nil
+	return nil
 }
 
 // cursorOf words a place in a launch's journal.

@@ -77,8 +77,11 @@ type story struct {
 
 func newStory(l Launch) *story { return &story{launch: l, chat: l.Chat} }
 
-// read adds one record. What is no event of ours is passed over.
+// read adds one record. One that it has, and what is no event of ours, is passed over.
 func (s *story) read(r journal.Record) {
+	if !behind(r.Next, s.last) {
+		return
+	}
 	s.last = r.Next
 	var e event
 	if json.Unmarshal(r.Data, &e) == nil {
