@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"termpilot/fault"
@@ -81,5 +82,29 @@ func TestAListThatCannotBeReadIsNoEvidence(t *testing.T) { // TMUX-25
 		if err != nil && !errors.Is((&Backend{}).explain("list", "", err), fault.Protocol) {
 			t.Errorf("%s: told as %v", name, err)
 		}
+	}
+}
+
+// A picture that could not be read is asked for again: what the pane shows now is
+// not what it showed before.
+func TestAPictureThatCouldNotBeReadIsAskedForAgain(t *testing.T) { // TMUX-25
+	s := newServer(t)
+	s.run("new-session", "-d", "-x", "80", "-y", "24", "cat")
+	b := s.backend()
+	id := only(t, b).ID
+	_, err := b.Screen(ctx(t), id, terminal.Range{})
+	must(t, err)
+	l, err := b.present()
+	must(t, err)
+	p := l.byID(id)
+	p.mu.Lock()
+	p.seeding, p.blind = true, true // as where the answer was not understood
+	p.mu.Unlock()
+	must(t, b.Send(ctx(t), id, []byte("now\r")))
+	s.shows(t, "%0", "now")
+	got, err := b.Screen(ctx(t), id, terminal.Range{})
+	must(t, err)
+	if !strings.Contains(text(got.Rows), "now") {
+		t.Errorf("got %q", text(got.Rows))
 	}
 }

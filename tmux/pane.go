@@ -37,6 +37,7 @@ type pane struct {
 	pasting  bool
 	question question
 	seeding  bool // its picture is asked for, and holds what is printed until then
+	blind    bool // and could not be read
 	buf      []byte
 
 	watchers   map[*terminal.EventQueue]struct{}

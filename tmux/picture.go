@@ -67,6 +67,9 @@ func (l *link) picture(c *conn, p *pane, take func(picture)) *call {
 			take(pic)
 		} else if k.err == nil {
 			l.b.o.Log.Warn("a pane's picture could not be read", "pane", p.target(), "tmux", l.version.text)
+			p.mu.Lock()
+			p.blind = p.seeding && k.failure() == nil // not when the pane is gone
+			p.mu.Unlock()
 		}
 	}
 	c.post(k, strings.Join([]string{

@@ -143,24 +143,41 @@ func (b *Backend) awaitPicture(ctx context.Context, op string, p *pane) error {
 // it. When another pane of the same tmux session prints faster than we read, that
 // takes up to the second after which tmux leaves that pane out.
 func (b *Backend) catchUp(ctx context.Context, op string, p *pane) error {
-	p.mu.Lock()
-	over, h := p.over, p.listener
-	p.mu.Unlock()
-	if over {
-		return nil
-	}
 	ctx, cancel := b.limited(ctx)
 	defer cancel()
-	var err error
-	if p.heard() {
-		_, err = h.conn.do(ctx, nothing)
-	} else {
-		err = p.link.look(ctx, p)
+	blind, err := p.catchUp(ctx, false)
+	if err == nil && blind {
+		blind, err = p.catchUp(ctx, true)
+	}
+	if err == nil && blind {
+		err = errUnread
 	}
 	if err != nil {
 		return b.explain(op, p.id, err)
 	}
 	return nil
+}
+
+// catchUp is that of the backend, once. blind: the picture that was asked for last,
+// here where again is set, could not be read.
+func (p *pane) catchUp(ctx context.Context, again bool) (blind bool, err error) {
+	p.mu.Lock()
+	over, h := p.over, p.listener
+	p.mu.Unlock()
+	switch {
+	case over:
+		return false, nil
+	case !p.heard():
+		err = p.link.look(ctx, p)
+	default:
+		if again {
+			p.link.seed(h, p)
+		}
+		_, err = h.conn.do(ctx, nothing)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.blind, err
 }
 
 // pictured reports whether there is a picture of the pane, and none is awaited.

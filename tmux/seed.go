@@ -18,7 +18,7 @@ const maxSeed = 10_000
 // comes before the answer is in the picture, what comes after is not.
 func (l *link) seed(h *listener, p *pane) {
 	p.mu.Lock()
-	p.seeding = true
+	p.seeding, p.blind = true, false
 	p.mu.Unlock()
 	l.picture(h.conn, p, p.take)
 }
