@@ -10,7 +10,9 @@ import (
 
 // Focus gives a session the keyboard focus, and returns it as it is then.
 func (p *Pilot) Focus(ctx context.Context, sessionID string) (Arranged, error) {
-	return p.arrange(ctx, "focus", sessionID, func(a terminal.Arranger, t target) error { return a.Focus(ctx, t.id()) })
+	return p.arrange(ctx, "focus", sessionID, func(doing context.Context, a terminal.Arranger, t target) error {
+		return a.Focus(doing, t.id())
+	})
 }
 
 // Resize asks for a size in cells; 0 leaves rows or columns as they are. A
@@ -28,14 +30,14 @@ func (p *Pilot) Resize(ctx context.Context, sessionID string, rows, columns int)
 	if rows == 0 && columns == 0 {
 		return refuse("there is no size", "pass rows, columns or both")
 	}
-	return p.arrange(ctx, op, sessionID, func(a terminal.Arranger, t target) error {
+	return p.arrange(ctx, op, sessionID, func(doing context.Context, a terminal.Arranger, t target) error {
 		if rows == 0 {
 			rows = t.session.Rows
 		}
 		if columns == 0 {
 			columns = t.session.Columns
 		}
-		return a.Resize(ctx, t.id(), rows, columns)
+		return a.Resize(doing, t.id(), rows, columns)
 	})
 }
 
@@ -47,7 +49,7 @@ func (p *Pilot) Rename(ctx context.Context, sessionID, name string) (Arranged, e
 	if err != nil {
 		return Arranged{}, err
 	}
-	return p.arrange(ctx, op, sessionID, func(a terminal.Arranger, t target) error {
+	return p.arrange(ctx, op, sessionID, func(doing context.Context, a terminal.Arranger, t target) error {
 		n, err := p.naming(ctx, op)
 		if err != nil {
 			return err
@@ -58,7 +60,7 @@ func (p *Pilot) Rename(ctx context.Context, sessionID, name string) (Arranged, e
 				return err
 			}
 		}
-		if err := a.Rename(ctx, t.id(), name); err != nil {
+		if err := a.Rename(doing, t.id(), name); err != nil {
 			return err
 		}
 		n.given(name, t.id())
@@ -66,8 +68,9 @@ func (p *Pilot) Rename(ctx context.Context, sessionID, name string) (Arranged, e
 	})
 }
 
-// arrange checks policy, finds the session, changes it and reads it back.
-func (p *Pilot) arrange(ctx context.Context, op, sessionID string, change func(terminal.Arranger, target) error) (Arranged, error) {
+// arrange checks policy, finds the session, changes it and reads it back: also
+// when the caller goes meanwhile, so that what is done is told as done.
+func (p *Pilot) arrange(ctx context.Context, op, sessionID string, change func(context.Context, terminal.Arranger, target) error) (Arranged, error) {
 	if err := p.refuseWhenReadOnly(op, sessionID); err != nil {
 		return Arranged{}, err
 	}
@@ -85,17 +88,22 @@ func (p *Pilot) arrange(ctx context.Context, op, sessionID string, change func(t
 			Hint: "do it in the terminal itself",
 		}
 	}
-	if err := change(a, t); err != nil {
+	if err := givenUp(ctx, op, sessionID); err != nil {
+		return Arranged{}, err
+	}
+	doing, cancel := lasting(ctx)
+	defer cancel()
+	if err := change(doing, a, t); err != nil {
 		return Arranged{}, p.dead(ctx, op, t, err)
 	}
-	now, err := p.find(ctx, op, sessionID)
+	now, err := p.find(doing, op, sessionID)
 	if err != nil {
 		return Arranged{}, err
 	}
 	if now.ended {
 		now.session = t.session
 	}
-	return Arranged{Session: sessionInfo(now, p.readinessNow(ctx, now))}, nil
+	return Arranged{Session: sessionInfo(now, p.readinessNow(doing, now))}, nil
 }
 
 // Profiles lists the profiles of one backend, or of all when backend is "",

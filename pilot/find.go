@@ -123,8 +123,8 @@ func (p *Pilot) find(ctx context.Context, op, sessionID string) (target, error) 
 			askOthers(ctx, p.backends, asked, answers)
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return target{}, &fault.Error{Op: op, Session: sessionID, Code: fault.Deadline, Detail: "the call was given up", Err: err}
+	if err := givenUp(ctx, op, sessionID); err != nil {
+		return target{}, err
 	}
 	if t, ok := p.findEnded(ctx, id); ok {
 		return t, nil

@@ -98,6 +98,10 @@ func (p *Pilot) naming(ctx context.Context, op string) (*naming, error) {
 		n.news = append(n.news, one)
 	}
 	n.taken = append(n.taken, n.news...)
+	if err := givenUp(ctx, op, ""); err != nil { // then not everybody was asked
+		release()
+		return nil, err
+	}
 	return n, nil
 }
 

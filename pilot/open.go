@@ -28,7 +28,8 @@ const (
 // Open starts a session and returns it when its shell is ready, or when it is
 // clear that it will not be, or after 5 s: Session.Readiness says which. With a
 // Command it returns when that has started; why it could not be typed is told,
-// and the session stays open in every case. NotAllowed when the server is
+// and the session stays open in every case. The end of ctx ends the waiting, never
+// what has begun to open: that is returned. NotAllowed when the server is
 // read-only or has an allowlist; NameTaken before anything is opened.
 func (p *Pilot) Open(ctx context.Context, req OpenRequest) (Opened, error) {
 	const op = "open"
@@ -130,14 +131,21 @@ func (p *Pilot) openNamed(ctx context.Context, tried []terminal.Backend, spec te
 	return t, nil
 }
 
-// openOn opens on the first backend that can be reached and can do it.
+// openOn opens on the first backend that can be reached and can do it. What has
+// begun to open is waited for although the caller goes: nobody else would be told
+// of the session.
 func openOn(ctx context.Context, tried []terminal.Backend, spec terminal.OpenSpec) (target, error) {
 	var failed error = &fault.Error{
 		Op: "open", Code: fault.BackendUnavailable, Detail: "there is no terminal backend",
 		Hint: "start the host with termpilot host start",
 	}
+	opening, cancel := lasting(ctx)
+	defer cancel()
 	for _, b := range tried {
-		s, err := b.Open(ctx, spec)
+		if err := givenUp(ctx, "open", ""); err != nil {
+			return target{}, err
+		}
+		s, err := b.Open(opening, spec)
 		if err == nil {
 			return target{backend: b, session: s}, nil
 		}

@@ -153,6 +153,23 @@ func (p *Pilot) refuseWhenReadOnly(op, session string) error {
 	}
 }
 
+// lasting is a context for an effect that the caller may go away from: it ends
+// callPatience after the caller's.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	lasts, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(callPatience, cancel) })
+	return lasts, func() { stop(); cancel() }
+}
+
+// givenUp is the error of a call whose caller went before it had an effect; nil
+// while the caller is there.
+func givenUp(ctx context.Context, op, session string) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &fault.Error{Op: op, Session: session, Code: fault.Deadline, Detail: "the call was given up", Err: context.Cause(ctx)}
+}
+
 // afterwards is a context for finishing what a caller that may be gone began.
 func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), callPatience)

@@ -61,7 +61,7 @@ func subscribe(ctx context.Context, t target, to func(context.Context, terminal.
 	case <-timer.C:
 		err = &fault.Error{Op: "watch", Session: string(t.id()), Code: fault.Deadline, Detail: "no first event came"}
 	case <-ctx.Done():
-		err = &fault.Error{Op: "watch", Session: string(t.id()), Code: fault.Deadline, Detail: "the call was given up", Err: context.Cause(ctx)}
+		err = givenUp(ctx, "watch", string(t.id()))
 	}
 	w.stop()
 	if err == nil {
