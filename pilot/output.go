@@ -1,12 +1,14 @@
 package pilot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"termpilot/fault"
 	"termpilot/reduce"
 	"termpilot/terminal"
 )
@@ -26,11 +28,17 @@ type outputWish struct {
 	reduce bool
 }
 
-func (w outputWish) budget() int {
-	if w.chars <= 0 {
-		return defaultChars
+func (w outputWish) budget() int { return cmp.Or(w.chars, defaultChars) }
+
+// checkLimit refuses a limit of an answer that is none; 0 stands for the usual one.
+func checkLimit(op, session, what string, limit, most int) error {
+	if limit >= 0 && limit <= most {
+		return nil
 	}
-	return min(w.chars, MaxChars)
+	return &fault.Error{
+		Op: op, Session: session, Code: fault.InvalidArgument, Detail: fmt.Sprintf("%s is %d; the most is %d", what, limit, most),
+		Hint: fmt.Sprintf("pass %d or less, and read on page by page", most),
+	}
 }
 
 const (

@@ -1,6 +1,7 @@
 package pilot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -67,11 +68,12 @@ func checkRead(req ReadRequest) error {
 	default:
 		return refuse("there is no source "+oneLine(string(req.Source)), "use screen, history, all, since or command")
 	}
-	if req.MaxLines < 0 || req.MaxLines > MaxLines || req.MaxChars < 0 || req.MaxChars > MaxChars {
-		return refuse(fmt.Sprintf("max_lines is at most %d and max_chars at most %d", MaxLines, MaxChars), "ask for less, and read on page by page")
-	}
-	if req.Context < 0 || req.Context > MaxContext {
-		return refuse(fmt.Sprintf("context is at most %d lines", MaxContext), "ask for less")
+	if err := cmp.Or(
+		checkLimit("read", req.SessionID, "max_lines", req.MaxLines, MaxLines),
+		checkLimit("read", req.SessionID, "max_chars", req.MaxChars, MaxChars),
+		checkLimit("read", req.SessionID, "context", req.Context, MaxContext),
+	); err != nil {
+		return err
 	}
 	if req.Pattern == "" && (req.Regex || req.Context > 0) {
 		return refuse("regex or context is given, and no pattern", "pass the text to search for")

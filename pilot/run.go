@@ -24,6 +24,9 @@ func (p *Pilot) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 	if err != nil {
 		return RunResult{}, err
 	}
+	if err := checkLimit(op, req.SessionID, "max_output_chars", req.MaxChars, MaxChars); err != nil {
+		return RunResult{}, err
+	}
 	if err := p.refuseWhenReadOnly(op, req.SessionID); err != nil {
 		return RunResult{}, err
 	}

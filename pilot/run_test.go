@@ -24,6 +24,11 @@ func TestRunRefusesCommandsThatCannotBeTyped(t *testing.T) { // RUN-1
 				b.t.Errorf("%.20q: got %v, want %s", command, err, code)
 			}
 		}
+		for _, chars := range []int{-1, MaxChars + 1} {
+			if err := b.runErr(RunRequest{Command: "echo hi", MaxChars: chars}); !errors.Is(err, fault.InvalidArgument) || fault.HintOf(err) == "" {
+				b.t.Errorf("%d: got %v", chars, err)
+			}
+		}
 		if sent := b.f.Sent(b.sid()); len(sent) != 0 {
 			b.t.Errorf("sent %q", sent)
 		}

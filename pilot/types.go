@@ -142,7 +142,7 @@ type RunRequest struct {
 	Command   string
 	NoWait    bool          // return when it was submitted
 	Timeout   time.Duration // 0 is 30 s; capped by Options.MaxWait
-	MaxChars  int           // 0 is 32768
+	MaxChars  int           // 0 is 32768, at most MaxChars
 	Reduce    bool
 	Force     bool // let the tripwire pass
 	Progress  func(elapsed time.Duration, message string)
@@ -188,7 +188,7 @@ type WaitRequest struct {
 	Pattern    string
 	Regex      bool
 	Timeout    time.Duration
-	MaxChars   int
+	MaxChars   int // as in RunRequest
 	Reduce     bool
 	Progress   func(elapsed time.Duration, message string)
 }

@@ -28,6 +28,9 @@ const (
 // state. It never waits longer than Options.MaxWait; the end of ctx or of the
 // timeout ends the waiting only.
 func (p *Pilot) Wait(ctx context.Context, req WaitRequest) (WaitResult, error) {
+	if err := checkLimit("wait", "", "max_output_chars", req.MaxChars, MaxChars); err != nil {
+		return WaitResult{}, err
+	}
 	if req.RunID != "" {
 		return p.waitRun(ctx, req)
 	}

@@ -237,6 +237,8 @@ func TestWaitRefusesBadRequests(t *testing.T) { // WAIT-10
 			{WaitRequest{SessionIDs: []string{b.id, "nosuch"}, Until: UntilExit}, fault.SessionNotFound},
 			{WaitRequest{SessionIDs: make([]string, MaxWaited+1), Until: UntilExit}, fault.InvalidArgument},
 			{WaitRequest{RunID: "r0000000000000000"}, fault.RunNotFound},
+			{WaitRequest{RunID: "r0000000000000000", MaxChars: -1}, fault.InvalidArgument},
+			{WaitRequest{RunID: "r0000000000000000", MaxChars: MaxChars + 1}, fault.InvalidArgument},
 			{WaitRequest{RunID: "r0000000000000000", SessionIDs: []string{b.id}}, fault.InvalidArgument},
 		} {
 			began := time.Now()
