@@ -16,8 +16,18 @@ const defaultProfile = "Default"
 // shellNames are the shells that are profiles of their own where they are installed.
 var shellNames = []string{"bash", "zsh", "fish", "sh", "dash", "ksh"}
 
-// Profiles lists the default shell as Default, then each installed shell by name.
-func (b *Backend) Profiles(context.Context) ([]string, error) {
+// Profiles lists the default shell as Default, then each installed shell by name,
+// while a server runs.
+func (b *Backend) Profiles(ctx context.Context) ([]string, error) {
+	const op = "profiles"
+	if ctx.Err() != nil {
+		return nil, b.explain(op, "", errSilent)
+	}
+	ctx, cancel := b.limited(ctx)
+	defer cancel()
+	if _, err := b.reach(ctx, false); err != nil {
+		return nil, b.explain(op, "", err)
+	}
 	names := []string{defaultProfile}
 	for _, name := range shellNames {
 		if b.shell(name) != "" {

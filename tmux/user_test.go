@@ -19,6 +19,9 @@ func TestNothingButOpenStartsAServer(t *testing.T) { // TMUX-1
 	if !errors.Is(err, fault.BackendUnavailable) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("listing without a server: %v", err)
 	}
+	if names, err := b.Profiles(ctx(t)); !errors.Is(err, fault.BackendUnavailable) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("profiles without a server: %q, %v", names, err)
+	}
 	if err := b.Send(ctx(t), "%0@0", []byte("x")); !errors.Is(err, fault.BackendUnavailable) {
 		t.Errorf("typing without a server: %v", err)
 	}
