@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
 // Options says how a host runs. The zero value serves the place that [Paths]
@@ -219,7 +220,9 @@ func (h *server) housekeep(ctx context.Context, connected func() bool) {
 			return
 		}
 		if n%240 == 0 {
-			trimLog(h.options.location.Log)
+			if _, err := private.Trim(h.options.location.Log, maxLog); err != nil {
+				h.log.Warn("the log is too long", "err", err)
+			}
 		}
 	}
 }

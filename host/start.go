@@ -131,19 +131,6 @@ func keepNothingOpen() {
 	}
 }
 
-// trimLog keeps the log file of a detached host below its cap: the last full
-// one is kept beside it.
-func trimLog(path string) {
-	info, err := os.Stat(path)
-	if err != nil || info.Size() < maxLog {
-		return
-	}
-	if data, err := os.ReadFile(path); err == nil {
-		_ = os.WriteFile(path+".1", data, 0o600)
-		_ = os.Truncate(path, 0) // it is open for appending: no hole comes
-	}
-}
-
 func lastLine(path string) string {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || len(data) == 0 {

@@ -111,6 +111,34 @@ func Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// Trim begins a file anew, to which others may append at the same time, when it
+// has more than most bytes; the last of what it had, at most as much, is kept
+// beside it with .1 behind its name. It returns how many bytes it had, and 0 when
+// it stays as it is. A link and what is no regular file stay; Storage when what it
+// had cannot be kept: then it stays, too.
+func Trim(path string, most int64) (had int64, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() <= most {
+		return 0, nil
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, info.Size()-most, most))
+	if err != nil {
+		return 0, storage("the file cannot be read", err)
+	}
+	if err := Write(path+".1", data); err != nil {
+		return 0, err
+	}
+	if err := f.Truncate(0); err != nil { // whoever appends leaves no hole
+		return 0, storage("the file cannot be begun anew", err)
+	}
+	return info.Size(), nil
+}
+
 // Owner returns the user whose file it is; false where the system does not tell.
 func Owner(info fs.FileInfo) (int, bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)

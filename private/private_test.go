@@ -128,3 +128,48 @@ func TestASocketKnowsItsPeer(t *testing.T) {
 		t.Errorf("the file in its place: got %q", got)
 	}
 }
+
+func TestAFileThatIsTooLongIsBegunAnewAndItsEndIsKept(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "log"), filepath.Join(dir, "link")
+	if had, err := Trim(path, 4); had != 0 || err != nil {
+		t.Errorf("there is none: got %d, %v", had, err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path, add, left, kept string
+		had                   int64
+	}{
+		{path, "1234", "1234", "", 0},
+		{link, "56789", "123456789", "", 0},
+		{path, "", "", "6789", 9},
+		{path, "later", "", "ater", 5}, // no hole stands before what is appended
+	} {
+		if _, err := f.WriteString(c.add); err != nil {
+			t.Fatal(err)
+		}
+		had, err := Trim(c.path, 4)
+		left, _ := os.ReadFile(path)
+		kept, _ := os.ReadFile(path + ".1")
+		if had != c.had || err != nil || string(left) != c.left || string(kept) != c.kept {
+			t.Errorf("%q: got %d, %v, %q left, %q kept", c.add, had, err, left, kept)
+		}
+	}
+	if err := os.WriteFile(path, []byte("much too long"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(path+".1"), os.Mkdir(path+".1", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	had, err := Trim(path, 4)
+	if left, _ := os.ReadFile(path); had != 0 || !errors.Is(err, fault.Storage) || string(left) != "much too long" {
+		t.Errorf("nothing can be kept: got %d, %v, %q left", had, err, left)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"termpilot/fault"
+	"termpilot/private"
 )
 
 const (
@@ -284,12 +285,13 @@ func (s *supervisor) watchSockets(ctx context.Context) {
 }
 
 // trim begins the file anew that holds what this process says on its standard error,
-// when it is as long as a log may be. Whoever writes it appends.
+// when it is longer than a log may be.
 func (s *supervisor) trim() {
-	if info, err := os.Lstat(s.files.launched); err == nil && info.Mode().IsRegular() && info.Size() > maxLog {
-		if os.Truncate(s.files.launched, 0) == nil {
-			s.log.say("%s had %d bytes, and is begun anew", s.files.launched, info.Size())
-		}
+	switch had, err := private.Trim(s.files.launched, maxLog); {
+	case err != nil:
+		s.log.say("%s is too long: %v", s.files.launched, err)
+	case had > 0:
+		s.log.say("%s had %d bytes, and is begun anew", s.files.launched, had)
 	}
 }
 
