@@ -70,15 +70,10 @@ type LaunchReceipt struct {
 // Everything that can be known beforehand is looked at before a session exists.
 func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, error) {
 	const op = "launch"
-	may := a.pilot.MayOpen
-	if r.SessionID != "" {
-		may = a.pilot.MayChange
+	if err := a.mayLaunch(op, r.SessionID); err != nil {
+		return LaunchReceipt{}, err
 	}
-	err := may(op)
-	if err == nil {
-		err = checkOperation(op, r.SessionID, r.OperationID)
-	}
-	if err != nil {
+	if err := checkOperation(op, r.SessionID, r.OperationID); err != nil {
 		return LaunchReceipt{}, err
 	}
 	if receipt, known, err := a.told(ctx, r); known || err != nil {
@@ -115,6 +110,17 @@ func (a *Agents) Launch(ctx context.Context, r LaunchRequest) (LaunchReceipt, er
 	a.announce()
 	a.log.Info("agent launched", "launch", l.ID, "provider", l.Provider, "session", l.Session)
 	return a.introduce(ctx, l, f, r.Prompt)
+}
+
+// mayLaunch refuses what this server's policy forbids.
+func (a *Agents) mayLaunch(op, session string) error {
+	if session == "" {
+		return a.pilot.MayOpen(op)
+	}
+	if err := a.pilot.MayChange(op); err != nil {
+		return err
+	}
+	return a.mayTouch(op, session)
 }
 
 // introduce waits until an agent that was started can be used, and gives it its

@@ -14,6 +14,7 @@ import (
 	"termpilot/fault"
 	"termpilot/pilot"
 	"termpilot/process"
+	"termpilot/terminal"
 )
 
 func TestWhatCannotBeLaunchedIsRefusedBeforeASessionIs(t *testing.T) { // LAUNCH-6
@@ -141,6 +142,16 @@ func TestALaunchInsideASessionIsToldAboutWhileItsAgentIsThere(t *testing.T) { //
 	again, err := w.agents.Launch(t.Context(), request)
 	if err != nil || again.LaunchID != first.LaunchID || again.TurnID != "" || again.State != "ready" {
 		t.Errorf("%+v %v", again, err)
+	}
+	narrow, err := pilot.New(pilot.Options{Backends: []terminal.Backend{w.host}, Dir: filepath.Join(w.home, "tp", "runs"), Allow: []terminal.ID{"another"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer narrow.Close()
+	w.agents.pilot = narrow
+	again, err = w.agents.Launch(t.Context(), request)
+	if w.refuses(err, fault.NotAllowed); again.LaunchID != "" {
+		t.Errorf("told to who may not see it: %+v", again)
 	}
 }
 

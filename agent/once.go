@@ -48,7 +48,7 @@ func (a *Agents) told(ctx context.Context, r LaunchRequest) (receipt LaunchRecei
 		return LaunchReceipt{}, false, err
 	}
 	if l.Request != r.digest() {
-		return LaunchReceipt{}, true, refused("launch", l.Session, fault.OperationTaken, "this operation_id was used for another launch", "pass another operation_id")
+		return LaunchReceipt{}, true, refused("launch", r.SessionID, fault.OperationTaken, "this operation_id was used for another launch", "pass another operation_id")
 	}
 	if l.Session == "" { // its launcher is at it, or was killed
 		all, _ := a.pilot.See(ctx)

@@ -200,10 +200,11 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	if err == nil {
 		defer news.Close()
 	}
-	if err := record(ctx, folder, true, event{Kind: entered, Turn: turnID}); err != nil {
-		return "", err
+	err = record(ctx, folder, true, event{Kind: entered, Turn: turnID})
+	if err == nil {
+		err = h.aim(ctx, stands)
 	}
-	if err := h.aim(ctx, stands); err != nil {
+	if err != nil {
 		return "", h.stranded("the text was pasted; Enter was not pressed", err)
 	}
 	if err := h.send(ctx, enter); err != nil {
@@ -233,6 +234,8 @@ const (
 // by the screen. Enter is pressed once more, and only on a text that still stands.
 // Enter was pressed: what cannot be seen after it makes nothing undone.
 func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.Folder) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*drawPatience)
+	defer cancel()
 	note := func(left *bool) error {
 		return record(ctx, h.a.folder(h.launch.ID), false, event{Kind: residue, Turn: turnID, Residue: left, Source: fromScreen})
 	}

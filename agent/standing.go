@@ -93,11 +93,18 @@ func (a *Agents) runs(l Launch) bool {
 	return r.alive()
 }
 
+func (a *Agents) mayTouch(op, session string) error {
+	if a.pilot.MayTouch(terminal.ID(session)) {
+		return nil
+	}
+	return refused(op, session, fault.NotAllowed, "the session is outside this server's allowlist", "use a session that list_sessions shows")
+}
+
 // newestIn is the last launch in a session. No terminal is asked. NotAllowed for a
 // session that this server does not show, AgentNotFound where there is none.
 func (a *Agents) newestIn(op, session string) (Launch, error) {
-	if !a.pilot.MayTouch(terminal.ID(session)) {
-		return Launch{}, refused(op, session, fault.NotAllowed, "the session is outside this server's allowlist", "use a session that list_sessions shows")
+	if err := a.mayTouch(op, session); err != nil {
+		return Launch{}, err
 	}
 	all, err := a.newest()
 	if err != nil {
