@@ -53,7 +53,7 @@ type event struct {
 	Digest     string `json:"digest,omitempty"` // of a dialog
 	Choice     string `json:"choice,omitempty"`
 	PID        int    `json:"pid,omitempty"`
-	Start      int64  `json:"start,omitempty"`  // nanoseconds since 1970
+	Birth      string `json:"birth,omitempty"`  // of process.Birth
 	Record     string `json:"record,omitempty"` // the vendor's, where it tells this
 	Read       int64  `json:"read,omitempty"`   // bytes of Record that are read with this
 	Source     string `json:"source,omitempty"` // hook, record, process or screen

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"termpilot/fault"
 	"termpilot/private"
@@ -19,8 +18,8 @@ import (
 
 // running is the process of a launch.
 type running struct {
-	PID   int   `json:"pid"`
-	Start int64 `json:"start"` // nanoseconds since 1970
+	PID   int    `json:"pid"`
+	Birth string `json:"birth"`
 }
 
 const processFile = "process.json"
@@ -32,7 +31,7 @@ func readProcess(folder string) (running, bool) {
 }
 
 // alive reports whether the process still runs.
-func (r running) alive() bool { return process.Alive(r.PID, time.Unix(0, r.Start)) }
+func (r running) alive() bool { return process.Alive(r.PID, process.Born(r.Birth)) }
 
 // Exec turns this process into the agent of a launch, in the environment that the
 // launch asks for: what others left there is taken out, what is ours put in, and
@@ -58,7 +57,7 @@ func Exec(ctx context.Context, folder string, environ []string) error {
 	if err != nil {
 		return err
 	}
-	r := running{PID: self.PID, Start: self.Start.UnixNano()}
+	r := running{PID: self.PID, Birth: process.Birth(self.Start)}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -66,7 +65,7 @@ func Exec(ctx context.Context, folder string, environ []string) error {
 	if err := private.Write(filepath.Join(folder, processFile), data); err != nil {
 		return err
 	}
-	if err := record(ctx, folder, true, event{Kind: started, PID: r.PID, Start: r.Start, Source: fromProcess}); err != nil {
+	if err := record(ctx, folder, true, event{Kind: started, PID: r.PID, Birth: r.Birth, Source: fromProcess}); err != nil {
 		return err
 	}
 	err = l.become(environ, folder)

@@ -37,7 +37,7 @@ func someday(t *testing.T, a *Agents, id string, at time.Time, runs bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		put(processFile, running{PID: self.PID, Start: self.Start.UnixNano()})
+		put(processFile, running{PID: self.PID, Birth: process.Birth(self.Start)})
 	}
 	if err := os.Chtimes(folder, at, at); err != nil {
 		t.Fatal(err)

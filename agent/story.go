@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termpilot/journal"
+	"termpilot/process"
 )
 
 // Outcome is how a turn ended, or stands.
@@ -96,7 +97,7 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 	}
 	switch e.Kind {
 	case started:
-		s.pid, s.start = e.PID, time.Unix(0, e.Start)
+		s.pid, s.start = e.PID, process.Born(e.Birth)
 	case session:
 		s.ready, s.agentPID = true, e.PID
 		s.take(e.Chat, at, next)

@@ -106,7 +106,7 @@ func TestAnAgentWhoseProcessRunsHasNotEnded(t *testing.T) { // FOLLOW-3
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := told(event{Kind: started, PID: self.PID, Start: self.Start.UnixNano()})
+	s := told(event{Kind: started, PID: self.PID, Birth: process.Birth(self.Start)})
 	if state, why := a.state(t.Context(), s); state != stateUnknown || why == "" {
 		t.Errorf("%s %s", state, why)
 	}

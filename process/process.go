@@ -39,7 +39,7 @@ type Process struct {
 	SID             int       // of the session, in the kernel's sense
 	Name            string    // of the program, cut by the system to 15 (Linux) or 16 bytes
 	Argv            []string  // at most MaxArgv bytes; nil for a zombie
-	Start           time.Time // to about 10 ms; the same in every reading of the same process
+	Start           time.Time // to about 10 ms; the same in every reading by one process; see Birth
 	Cwd             string
 	State           string // Running, Stopped or Zombie
 }

@@ -167,14 +167,6 @@ func (s stat) lasts() error {
 	return err
 }
 
-func boot() (int64, error) {
-	text, err := read("/proc/stat", maxBoot)
-	if err != nil {
-		return 0, err
-	}
-	return parseBoot(text)
-}
-
 // read returns the first bytes of a file, at most most. ErrGone when its process is.
 func read(path string, most int) ([]byte, error) {
 	fd, err := open(path)

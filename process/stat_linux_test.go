@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -104,4 +105,24 @@ func FuzzStatNeverInventsAProcess(f *testing.F) {
 func packed(device uint64) uint32 {
 	major, minor := device>>8&0xff, device&0xff|device>>12&0xfff00
 	return uint32(minor&0xff | major<<8 | minor&0xfff00<<12)
+}
+
+// Another process reads another moment of boot when the clock was set in between.
+func TestABirthOutlivesAClockThatIsSet(t *testing.T) {
+	own := mustLookup(t, os.Getpid())
+	text, real := Birth(own.Start), boot
+	defer func() { boot = real }()
+	boot = func() (int64, error) {
+		from, err := real()
+		return from - 3600, err
+	}
+	if Alive(own.PID, own.Start) {
+		t.Error("the clock was not set")
+	}
+	if got := Born(text); !Alive(own.PID, got) {
+		t.Errorf("%q is born at %v, and the process is %+v", text, got, mustLookup(t, os.Getpid()))
+	}
+	if got := Born("another-boot" + text[strings.IndexByte(text, '.'):]); !got.IsZero() {
+		t.Errorf("of another boot: %v", got)
+	}
 }

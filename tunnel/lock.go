@@ -16,9 +16,9 @@ import (
 // proves that a supervisor lives; this says which process that is, and where it
 // listens, which may be another place than this environment would have chosen.
 type holder struct {
-	PID     int       `json:"pid"`
-	Start   time.Time `json:"start"`
-	Sockets string    `json:"sockets"`
+	PID     int    `json:"pid"`
+	Birth   string `json:"birth"`
+	Sockets string `json:"sockets"`
 }
 
 // heldBy reports whether a supervisor holds the lock, and which process wrote
@@ -69,7 +69,7 @@ func signUp(path, sockets string) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(holder{PID: self.PID, Start: self.Start, Sockets: sockets})
+	data, err := json.Marshal(holder{PID: self.PID, Birth: process.Birth(self.Start), Sockets: sockets})
 	if err != nil {
 		return err
 	}
@@ -82,9 +82,5 @@ func (h holder) alive() bool {
 		return false
 	}
 	p, err := process.Lookup(h.PID)
-	return err == nil && p.Start.Sub(h.Start).Abs() <= clockSlack && p.State != process.Zombie
+	return err == nil && process.Runs(p, nil, process.Born(h.Birth))
 }
-
-// clockSlack is how far apart two readings of one process's start may lie: Linux
-// tells it since a boot time that moves when the clock is corrected.
-const clockSlack = 2 * time.Second
