@@ -62,8 +62,11 @@ func TestWhatDoesNotFitIsWrittenWhenThereIsRoom(t *testing.T) { // HOST-81
 }
 
 func TestAWriteThatFindsNoRoomEndsWithItsTime(t *testing.T) { // HOST-81
-	ours, _ := attended(t)
-	_ = ours.Conn.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	ours, theirs := attended(t)
+	go func() {
+		_, _ = theirs.Read(make([]byte, 1)) // it is under way
+		_ = ours.Conn.SetWriteDeadline(time.Unix(1, 0))
+	}()
 	if n, err := ours.Conn.Write(make([]byte, 10<<20)); !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}
