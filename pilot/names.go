@@ -130,10 +130,10 @@ func (n *naming) choose(name string, id terminal.ID) (string, error) {
 	return free[rand.IntN(len(free))], nil // not the same again and again: an old name should not find a new session
 }
 
-// holder is the session, other than id, that is called name or has it for an id.
+// holder is the session that has name for an id, or that is called so and is not id.
 func (n *naming) holder(name string, id terminal.ID) (terminal.ID, bool) {
 	for _, one := range n.taken {
-		if one.ID != id && (strings.EqualFold(one.Name, name) || strings.EqualFold(string(one.ID), name)) {
+		if one.ID != id && strings.EqualFold(one.Name, name) || strings.EqualFold(string(one.ID), name) {
 			return one.ID, true
 		}
 	}

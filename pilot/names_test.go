@@ -194,7 +194,7 @@ func TestANameThatIsNoNameIsRefusedFirst(t *testing.T) { // NAME-6
 	})
 }
 
-func TestRenamingGivesAndTakesNames(t *testing.T) { // NAME-7
+func TestRenamingGivesAndTakesNames(t *testing.T) { // NAME-3, NAME-7
 	on(t, terminaltest.Options{}, func(b bench) {
 		other, err := b.Open(b.t.Context(), OpenRequest{Name: "other"})
 		if err != nil {
@@ -202,6 +202,11 @@ func TestRenamingGivesAndTakesNames(t *testing.T) { // NAME-7
 		}
 		if _, err := b.Rename(b.t.Context(), b.id, "OTHER"); !errors.Is(err, fault.NameTaken) || !strings.Contains(err.Error(), other.SessionID) {
 			b.t.Errorf("got %v", err)
+		}
+		for _, id := range []string{b.id, strings.ToUpper(b.id), other.SessionID} {
+			if _, err := b.Rename(b.t.Context(), b.id, id); !errors.Is(err, fault.NameTaken) {
+				b.t.Errorf("%q: got %v", id, err)
+			}
 		}
 		for _, step := range []struct{ id, give, want string }{
 			{other.SessionID, "Other", "Other"}, // its own name, in other letters
