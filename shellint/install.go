@@ -134,7 +134,7 @@ func look(op, shell, home string) (in Installation, text string, err error) {
 		return in, "", noScript(op, shell)
 	}
 	if !filepath.IsAbs(home) {
-		return in, "", &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "the home folder is not an absolute path"}
+		return in, "", &fault.Error{Op: op, Code: fault.InvalidArgument, Detail: "the home folder is not known, or not an absolute path", Hint: "set HOME"}
 	}
 	in = Installation{Shell: shell, File: startupFile(shell, home), Script: scriptFile(shell, home)}
 	if in.File, err = target(op, in.File); err != nil {

@@ -111,6 +111,11 @@ func TestInstallFollowsLinksOfTheUserOnly(t *testing.T) { // MARK-41
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	for _, home := range []string{"", "here"} {
+		if _, err := Installed("bash", home); fault.CodeOf(err) != fault.InvalidArgument || fault.HintOf(err) != "set HOME" {
+			t.Errorf("%q: got %v, hint %q", home, err, fault.HintOf(err))
+		}
+	}
 	for _, shell := range []string{"dash", "", "../bash", "bash-5"} {
 		if _, err := Install(shell, home); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%s: got %v", shell, err)
