@@ -60,8 +60,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if code == exitUsage && hint == "" {
 		hint = fmt.Sprintf("see %s --help", at.CommandPath())
 	}
-	if err.Error() != "" {
-		a.complain(err, hint)
+	if text := err.Error(); text != "" {
+		if at.Name() != "call" && errors.Is(err, fault.SessionNotFound) { // which takes ids alone
+			text = strings.Replace(text, "exactly this id", "exactly this id or this name", 1)
+		}
+		a.complain(text, hint)
 	}
 	return code
 }

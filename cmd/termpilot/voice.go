@@ -20,8 +20,8 @@ import (
 // case and without a full stop. Colours only where a person looks.
 
 // complain tells a failure and the way out.
-func (a *app) complain(err error, hint string) {
-	fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, red, "termpilot: error:"), terminal.OneLine(err.Error(), 0))
+func (a *app) complain(text, hint string) {
+	fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, red, "termpilot: error:"), terminal.OneLine(text, 0))
 	if hint != "" {
 		fmt.Fprintf(a.errs, "%s %s\n", a.paint(a.errs, yellow, "termpilot: hint:"), terminal.OneLine(hint, 0))
 	}
@@ -66,7 +66,10 @@ var commandsForTools = replacer([][2]string{
 })
 
 func replacer(names [][2]string) *strings.Replacer {
-	words := []string{"force=true", "--force", "pass force=true", "pass --force", "pass force", "pass --force"}
+	words := []string{
+		"force=true", "--force", "pass force=true", "pass --force", "pass force", "pass --force",
+		"pass a session_id from it", "pass an id or a name from it", "pass the session_id: ", "pass the id or the name: ",
+	}
 	for _, n := range names {
 		words = append(words, "call "+n[0], "run termpilot "+n[1], n[0], "termpilot "+n[1])
 	}
