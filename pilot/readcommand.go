@@ -133,7 +133,11 @@ func (r *reading) commandPage(ctx context.Context, prompts []terminal.Prompt) er
 				Detail: "the text before this cursor is gone", Hint: "read the command again without a cursor",
 			}
 		}
-		span.Start = terminal.Point{Row: r.lines[at.line].row}
+		if row := r.lines[at.line].row; row >= span.Start.Row {
+			span.Start = terminal.Point{Row: row}
+		} else { // a cursor of another read: what is before the output is none of it
+			at = found{ok: true}
+		}
 		if span.Empty() {
 			return nil
 		}

@@ -98,3 +98,19 @@ func TestManyLinesRunAsSeveralCommandsAreReadTogether(t *testing.T) { // READ-6,
 		}
 	})
 }
+
+func TestACommandsOutputBeginsNoEarlierThanItDoes(t *testing.T) { // READ-6
+	on(t, terminaltest.Options{}, func(b bench) {
+		b.run("echo before")
+		early := b.read(ReadRequest{}).Cursor
+		b.run("echo between")
+		res := b.run("seq 4")
+		late := b.read(ReadRequest{}).Cursor
+		for cursor, want := range map[string]string{early: "1\n2\n3\n4", late: ""} {
+			got := b.read(ReadRequest{Source: SourceCommand, RunID: res.RunID, Cursor: cursor})
+			if got.Content != want {
+				b.t.Errorf("got %q, want %q", got.Content, want)
+			}
+		}
+	})
+}

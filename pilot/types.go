@@ -82,8 +82,8 @@ type ReadRequest struct {
 	SessionID string // may be empty when RunID is given
 	Source    Source // "" is screen
 	// Cursor is one that an answer gave, in Cursor or in Omitted.HowToGet. since
-	// reads on from there to the end of the screen and command to the end of the
-	// output; history and all read the lines before it.
+	// reads on from there to the end of the screen and command, unless it is reduced,
+	// to the end of the output; history and all read the lines before it.
 	Cursor   string
 	RunID    string
 	MaxLines int // 0 is 200
