@@ -50,6 +50,21 @@ func TestNothingIsTypedWhereThePromptMovedOn(t *testing.T) { // RUN-35, RUN-3
 	})
 }
 
+func TestNothingIsTypedAtOnceWhileOthersAreKeptFromIt(t *testing.T) { // RUN-35
+	on(t, terminaltest.Options{}, func(b bench) {
+		release, err := b.Hold(b.t.Context(), "test", b.sid(), 0)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		err = b.runErr(RunRequest{Command: "echo hi", Timeout: time.Second})
+		if !errors.Is(err, fault.Busy) || !strings.Contains(err.Error(), "test of process") || len(b.f.Sent(b.sid())) != 0 {
+			b.t.Errorf("got %v, sent %q", err, b.f.Sent(b.sid()))
+		}
+		time.AfterFunc(time.Second, release) // in the bubble
+		b.want(b.run("echo hi"), Completed, 0, "hi")
+	})
+}
+
 func TestARunThatWasNeverTypedIsOnRecordAsThat(t *testing.T) { // RUN-35, RUN-25
 	onWith(t, terminaltest.Options{}, Options{Dir: t.TempDir()}, func(b bench) {
 		b.f.TypeBefore(b.sid(), "sleep 9\r")

@@ -87,6 +87,12 @@ func (p *Pilot) typeAtOnce(ctx context.Context, t target, one *run) (*watcher, e
 		w.stop()
 		return nil, err
 	}
+	release, err := p.locks.acquire(ctx, op, t.id(), lockType, "run "+one.ID, 0)
+	if err != nil { // the gate waits for who types or keeps others from it
+		w.stop()
+		return nil, nil
+	}
+	defer release()
 	if err := p.record(op, one, w.first.ID, typerEvidence); err != nil {
 		w.stop()
 		return nil, err
