@@ -156,6 +156,9 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 	}
 	if one.over() && one.Ended.IsZero() && !a.unseen {
 		one.Ended = now
+		if a.ended && !a.endedAt.IsZero() {
+			one.Ended = a.endedAt
+		}
 	}
 	p.collect(ctx, t, a, wish, &res)
 	if res.Status == Rejected && res.Output == "" {

@@ -223,6 +223,33 @@ func TestWaitTellsItsProgress(t *testing.T) { // RUN-33
 	})
 }
 
+func TestARunTookAsLongWhenItIsAskedForAgain(t *testing.T) { // WAIT-1
+	on(t, terminaltest.Options{}, func(b bench) {
+		one, err := b.runs.find("test", b.run("true").RunID)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		session, err := b.find(b.t.Context(), "test", b.id)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		one.Status, one.Ended, one.Began = "", time.Time{}, time.Now()
+		a := b.awaiting(session, nil, one)
+		time.Sleep(time.Second) // in the bubble, as are the others
+		a.end(one.Exit, time.Now())
+		time.Sleep(nextPatience) // for a prompt that takes longer
+		a.settle(Completed, "", "")
+		first, err := b.report(b.t.Context(), session, a, outputWish{})
+		if err != nil || first.DurationMS != 1000 {
+			b.t.Errorf("got %+v, %v", first, err)
+		}
+		again, err := b.Wait(b.t.Context(), WaitRequest{RunID: one.ID})
+		if err != nil || again.Run.DurationMS != first.DurationMS {
+			b.t.Errorf("got %+v, %v", again.Run, err)
+		}
+	})
+}
+
 func TestWaitRefusesBadRequests(t *testing.T) { // WAIT-10
 	on(t, terminaltest.Options{}, func(b bench) {
 		for i, c := range []struct {
