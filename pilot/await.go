@@ -2,9 +2,11 @@ package pilot
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"termpilot/fault"
 	"termpilot/terminal"
 )
 
@@ -265,6 +267,10 @@ func (a *awaiting) typeNext(ctx context.Context) {
 		defer release()
 		err = a.t.backend.Send(sending, a.t.id(), []byte(line+"\r"))
 		a.p.locks.sent(a.t.id())
+	}
+	if errors.Is(err, fault.Deadline) {
+		a.settle(RunUnknown, "", "whether a line was typed is not known: "+oneLine(err.Error()))
+		return
 	}
 	if err != nil {
 		a.untyped = append([]string{line}, a.untyped...)

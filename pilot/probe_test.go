@@ -44,6 +44,20 @@ func TestNoLineIsTypedAheadOfAShellThatIsGivenNoTime(t *testing.T) { // RUN-6
 	})
 }
 
+func TestALineOfWhichNobodyKnowsIsNotCalledUntyped(t *testing.T) { // RUN-6
+	on(t, terminaltest.Options{Shell: "fish", NoPaste: true}, func(b bench) {
+		b.f.Freeze(b.sid(), "\r")
+		time.AfterFunc(5*time.Second, func() {
+			b.f.LoseAnswer("send")
+			b.f.Thaw(b.sid())
+		})
+		res := b.run("echo one\necho two")
+		if res.Status != RunUnknown || !strings.Contains(res.ExitReason, "whether a line was typed is not known") || strings.Contains(res.ExitReason, "not typed: ") {
+			b.t.Errorf("got %s (%s)", res.Status, res.ExitReason)
+		}
+	})
+}
+
 func TestALineEditorThatStillTakesTextInIsNotAtItsEnd(t *testing.T) { // RUN-11
 	long := strings.Repeat("0123456789abcde ", 1000)
 	for _, tc := range []struct {

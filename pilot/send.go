@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -111,8 +112,12 @@ func (p *Pilot) deliver(ctx context.Context, op string, t target, parts [][]byte
 			continue
 		}
 		if err = p.dead(ctx, op, t, err); i > 0 {
+			rest := "the rest not"
+			if errors.Is(err, fault.Deadline) {
+				rest = "whether those after it were is not known"
+			}
 			err = &fault.Error{
-				Op: op, Session: string(t.id()), Code: fault.CodeOf(err), Detail: fmt.Sprintf("the keys up to escape number %d were sent, the rest not", i),
+				Op: op, Session: string(t.id()), Code: fault.CodeOf(err), Detail: fmt.Sprintf("the keys up to escape number %d were sent, %s", i, rest),
 				Hint: "read the session before anything else", Err: err,
 			}
 		}

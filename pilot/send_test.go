@@ -115,6 +115,16 @@ func TestKeysThatWereSentInPartAreTold(t *testing.T) { // SEND-9
 	})
 }
 
+func TestKeysOfWhichNobodyKnowsAreNotCalledUnsent(t *testing.T) { // SEND-9
+	on(t, terminaltest.Options{}, func(b bench) {
+		time.AfterFunc(escapePause/2, func() { b.f.LoseAnswer("send") })
+		_, err := b.SendKeys(b.t.Context(), b.id, []string{"escape", "enter"})
+		if !errors.Is(err, fault.Deadline) || !strings.Contains(err.Error(), "number 1 were sent, whether those after it were is not known") {
+			b.t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestAnEndedSessionTakesNothing(t *testing.T) { // SEND-5
 	on(t, terminaltest.Options{}, func(b bench) {
 		b.run("exit 7")
