@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -45,29 +46,58 @@ func (h *hasty) Resize(ctx context.Context, id terminal.ID, rows, columns int) e
 	return h.then(ctx, h.Fake.Resize(ctx, id, rows, columns))
 }
 
+// leaving is a machine that is asked for a name when the caller goes.
+type leaving struct {
+	fakeProcesses
+	leave func()
+}
+
+func (l *leaving) Name(pid int) (string, error) {
+	l.leave()
+	return l.fakeProcesses.Name(pid)
+}
+
+func TestACommandIsNotTypedForACallerWhoHasGone(t *testing.T) { // RUN-23
+	synctestRun(t, func(t *testing.T) {
+		f := terminaltest.NewFake(t, terminaltest.Options{})
+		s, err := f.Open(t.Context(), terminal.OpenSpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		p, _ := New(Options{Backends: []terminal.Backend{f}, Processes: &leaving{fakeProcesses{f: f}, cancel}})
+		res, err := p.Run(ctx, RunRequest{SessionID: string(s.ID), Command: "echo hi"})
+		if _, known := p.runs.last(s.ID); !errors.Is(err, fault.Deadline) || ctx.Err() == nil || known || len(f.Sent(s.ID)) > 0 {
+			t.Errorf("got %+v, %v", res, err)
+		}
+		f.Shutdown()
+	})
+}
+
 func TestWhatHasBegunIsFinishedAndToldThoughTheCallerGoes(t *testing.T) { // OPEN-10, ARRANGE-5
 	synctestRun(t, func(t *testing.T) {
 		f := terminaltest.NewFake(t, terminaltest.Options{})
 		h := &hasty{Fake: f}
 		p, _ := New(Options{Backends: []terminal.Backend{h}, Processes: fakeProcesses{f: f}})
-		leaving := func() context.Context {
+		going := func() context.Context {
 			ctx, cancel := context.WithCancel(t.Context())
 			h.leave = cancel
 			return ctx
 		}
-		opened, err := p.Open(leaving(), OpenRequest{Name: "acorn", Command: "echo hi"})
+		opened, err := p.Open(going(), OpenRequest{Name: "acorn", Command: "echo hi"})
 		if err != nil || opened.SessionID == "" || opened.Name != "acorn" || opened.RunID != "" || opened.Reason == "" {
 			t.Fatalf("got %+v, %v", opened, err)
 		}
-		renamed, err := p.Rename(leaving(), opened.SessionID, "cedar")
+		renamed, err := p.Rename(going(), opened.SessionID, "cedar")
 		if err != nil || renamed.Session.Name != "cedar" {
 			t.Errorf("got %+v, %v", renamed, err)
 		}
-		focused, err := p.Focus(leaving(), opened.SessionID)
+		focused, err := p.Focus(going(), opened.SessionID)
 		if err != nil || !focused.Session.IsCurrent {
 			t.Errorf("got %+v, %v", focused, err)
 		}
-		sized, err := p.Resize(leaving(), opened.SessionID, 30, 90)
+		sized, err := p.Resize(going(), opened.SessionID, 30, 90)
 		if err != nil || sized.Session.Rows != 30 || sized.Session.Columns != 90 {
 			t.Errorf("got %+v, %v", sized, err)
 		}

@@ -54,7 +54,7 @@ func (p *Pilot) typeThroughGate(ctx context.Context, t target, one *run, deadlin
 		return nil, err
 	}
 	one.pasted, one.untyped = g.prompt.Paste == terminal.Yes, rest
-	if err := p.record(op, one, g.prompt.ID, ready.Evidence); err != nil {
+	if err := p.record(ctx, op, one, g.prompt.ID, ready.Evidence); err != nil {
 		w.stop()
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *Pilot) typeAtOnce(ctx context.Context, t target, one *run) (*watcher, e
 		return nil, nil
 	}
 	defer release()
-	if err := p.record(op, one, w.first.ID, typerEvidence); err != nil {
+	if err := p.record(ctx, op, one, w.first.ID, typerEvidence); err != nil {
 		w.stop()
 		return nil, err
 	}
@@ -110,8 +110,11 @@ func (p *Pilot) typeAtOnce(ctx context.Context, t target, one *run) (*watcher, e
 // typerEvidence is what [terminal.Typer] demands before it types.
 var typerEvidence = []string{"marks", "nonce", "foreground", "tty"}
 
-// record puts a run on record before its effect.
-func (p *Pilot) record(op string, one *run, prompt string, evidence []string) error {
+// record puts a run on record before its effect. It refuses when the caller has gone.
+func (p *Pilot) record(ctx context.Context, op string, one *run, prompt string, evidence []string) error {
+	if err := givenUp(ctx, op, string(one.Session)); err != nil {
+		return err
+	}
 	one.Prompts, one.Began, one.Evidence = []string{prompt}, time.Now(), evidence
 	if err := p.runs.save(op, *one); err != nil {
 		return err

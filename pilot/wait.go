@@ -100,13 +100,15 @@ func (p *Pilot) resume(t target, one run) *awaiting {
 // follow subscribes, looks how the run's prompt stands, and waits.
 func (p *Pilot) follow(ctx context.Context, a *awaiting) error {
 	if a.t.ended {
-		return p.afterEnd(ctx, a, a.t.exit)
+		a.afterEnd(ctx, a.t.exit)
+		return nil
 	}
 	w, err := watch(ctx, a.t)
 	if err != nil {
 		if ended, ok := p.findEnded(ctx, a.t.id()); ok {
 			a.t = ended
-			return p.afterEnd(ctx, a, ended.exit)
+			a.afterEnd(ctx, ended.exit)
+			return nil
 		}
 		return err
 	}
@@ -119,12 +121,11 @@ func (p *Pilot) follow(ctx context.Context, a *awaiting) error {
 }
 
 // afterEnd is the outcome of a run whose session has ended meanwhile.
-func (p *Pilot) afterEnd(ctx context.Context, a *awaiting, exit terminal.Exit) error {
+func (a *awaiting) afterEnd(ctx context.Context, exit terminal.Exit) {
 	a.look(ctx)
 	if a.status == "" {
 		a.over(exit)
 	}
-	return nil
 }
 
 // condition is what a session is waited for.
