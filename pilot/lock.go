@@ -55,9 +55,14 @@ type locks struct {
 // hold is a lock that is held.
 type hold struct {
 	holder
-	file *lockFile // nil without a folder
-	last sending   // to the session, before it was held or since
+	file   *lockFile   // nil without a folder
+	naming *time.Timer // writes the holder into the file
+	last   sending     // to the session, before it was held or since
 }
+
+// namedAfter is how long a lock is held before its file names the holder: most are
+// held for less, and writing it down would take as long as all else about them.
+const namedAfter = 10 * time.Millisecond
 
 func newLocks(dir string) (*locks, error) {
 	l := &locks{pid: os.Getpid(), held: map[string]*hold{}, files: map[string]*lockFile{}}
@@ -129,10 +134,17 @@ func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(),
 	}
 	h := &hold{holder: mine}
 	if l.dir != "" {
-		if h.file, other, err = l.open(name, kind, mine); h.file == nil {
+		if h.file, other, err = l.open(name, mine); h.file == nil {
 			return nil, other, err
 		}
 		h.last = h.file.before
+		h.naming = time.AfterFunc(namedAfter, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if l.held[name] == h {
+				h.file.name(mine)
+			}
+		})
 	}
 	l.held[name] = h
 	return func() {
@@ -140,6 +152,7 @@ func (l *locks) try(id terminal.ID, kind lockKind, mine holder) (release func(),
 		defer l.mu.Unlock()
 		delete(l.held, name)
 		if h.file != nil {
+			h.naming.Stop()
 			l.drop(name, h)
 		}
 	}, holder{}, nil
@@ -195,15 +208,15 @@ const (
 	sweepMost = 4096
 )
 
-// open locks the file of a name and writes the holder into it. A nil file
-// without an error means that another process holds it. mu is held.
-func (l *locks) open(name string, kind lockKind, mine holder) (*lockFile, holder, error) {
+// open locks the file of a name. A nil file without an error means that another
+// process holds it. mu is held.
+func (l *locks) open(name string, mine holder) (*lockFile, holder, error) {
 	if !l.swept {
 		l.swept = true
 		sweep(l.dir, time.Now().Add(-lockAge))
 	}
 	if file := l.files[name]; file != nil {
-		locked, err := file.lock(kind, mine)
+		locked, err := file.lock(mine)
 		if locked {
 			return file, holder{}, nil
 		}
@@ -219,7 +232,7 @@ func (l *locks) open(name string, kind lockKind, mine holder) (*lockFile, holder
 		if err != nil {
 			return nil, holder{}, err
 		}
-		locked, err := file.lock(kind, mine)
+		locked, err := file.lock(mine)
 		if locked {
 			return file, holder{}, nil
 		}

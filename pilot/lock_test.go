@@ -30,6 +30,52 @@ func take(t *testing.T, l *locks, what string) (release func(), err error) {
 	return l.acquire(t.Context(), "test", "s", lockRun, what, 0)
 }
 
+// refusedFor waits until a lock that another process holds is refused by its name.
+func refusedFor(t *testing.T, l *locks, want string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // nothing tells of it
+		release, err := take(t, l, "run d")
+		if err == nil {
+			release()
+			t.Fatalf("it is free, and not held by %q", want)
+		}
+		if strings.Contains(err.Error(), want) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a second holder: %v, want %q", err, want)
+		}
+	}
+}
+
+func TestAHolderThatDiedIsNotNamed(t *testing.T) { // RUN-21
+	dir := t.TempDir()
+	one, two := testLocks(t, dir), testLocks(t, dir)
+	if _, err := take(t, one, "run a"); err != nil {
+		t.Fatal(err)
+	}
+	refusedFor(t, two, "run a of process")
+	file := one.held[lockFileOf("s", lockRun)].file
+	file.close() // as by the kernel: the text stays
+	release, err := take(t, two, "run b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	three := testLocks(t, dir)
+	if _, err := take(t, three, "run c"); err == nil || !strings.Contains(err.Error(), "run b of process") {
+		t.Errorf("in place of the dead one: %v", err)
+	}
+	release()
+	release, err = take(t, three, "run c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := take(t, two, "run d"); err == nil || strings.Contains(err.Error(), "run b") {
+		t.Errorf("after it: %v", err)
+	}
+	release()
+}
+
 func TestALockIsTakenAgainAndAgain(t *testing.T) { // RUN-21
 	dir := t.TempDir()
 	one, two := testLocks(t, dir), testLocks(t, dir)
@@ -39,9 +85,10 @@ func TestALockIsTakenAgainAndAgain(t *testing.T) { // RUN-21
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := take(t, pair[1], "run b"); !errors.Is(err, fault.Busy) || !strings.Contains(err.Error(), "run a of process") {
+			if _, err := take(t, pair[1], "run b"); !errors.Is(err, fault.Busy) || strings.Contains(err.Error(), "run c") {
 				t.Errorf("a second holder: %v", err)
 			}
+			refusedFor(t, pair[1], "run a of process")
 			if _, err := take(t, pair[0], "run c"); !errors.Is(err, fault.Busy) {
 				t.Errorf("a second holder in one process: %v", err)
 			}
@@ -100,7 +147,7 @@ func TestOldLockFilesAreRemoved(t *testing.T) { // RUN-36
 		t.Fatal(err)
 	}
 	defer f.close()
-	if locked, err := f.try(); !locked {
+	if _, locked, err := f.try(); !locked {
 		t.Fatal(err)
 	}
 	release, err := take(t, one, "run a")
@@ -184,6 +231,8 @@ func TestWhatAnotherProcessSentIsGivenTime(t *testing.T) { // RUN-41
 		if _, err := one.acquire(t.Context(), "test", "s", lockType, "y", 0); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(namedAfter) // by the clock of the bubble
+		synctest.Wait()
 		if _, err := two.acquire(t.Context(), "test", "s", lockType, "z", 0); err == nil || !strings.Contains(err.Error(), "y of process 1") {
 			t.Errorf("who holds it: %v", err)
 		}

@@ -23,6 +23,7 @@ type lockFile struct {
 	fd     int
 	path   string
 	before sending // what the file told when it was locked
+	named  bool    // it tells the holder
 }
 
 // sending is the last that a process sent to a session under its lock, and of which
@@ -48,20 +49,26 @@ func openLock(path string) (*lockFile, error) {
 	return &lockFile{fd: fd, path: path}, nil
 }
 
-// lock takes the lock if it is free and writes the holder into the file, after
-// what that tells of the last sending where kind is lockType: nothing is sent
-// under another. errRemoved when the file was removed.
-func (f *lockFile) lock(kind lockKind, mine holder) (bool, error) {
-	if locked, err := f.try(); !locked {
-		return false, err
+// lock takes the lock if it is free. errRemoved when the file was removed.
+func (f *lockFile) lock(mine holder) (bool, error) {
+	size, locked, err := f.try()
+	f.before, f.named = sending{}, false
+	if !locked || size == 0 {
+		return locked, err
 	}
-	if kind == lockType {
-		f.before = sending{}
-		_ = json.Unmarshal(f.line(), &f.before) // where it tells nothing, nothing is known
+	line := f.line()
+	_ = json.Unmarshal(line, &f.before) // where it tells nothing, nothing is known
+	if len(line) > 0 && f.before.At.IsZero() {
+		f.name(mine) // in place of one that died
 	}
-	// The text only names the holder to others: a failed write loses that, not the lock.
-	_, _ = unix.Pwrite(f.fd, append(mine.json(), '\n'), 0)
 	return true, nil
+}
+
+// name writes the holder into the file. The text only names it to others: a failed
+// write loses that, not the lock.
+func (f *lockFile) name(h holder) {
+	f.named = true
+	_, _ = unix.Pwrite(f.fd, append(h.json(), '\n'), 0)
 }
 
 // json is the holder as encoding/json makes it, as that of a record is.
@@ -72,19 +79,20 @@ func (h holder) json() []byte {
 	return append(b, `"}`...)
 }
 
-func (f *lockFile) try() (bool, error) {
+// try takes the lock if it is free, and tells how long the file is.
+func (f *lockFile) try() (size int64, locked bool, err error) {
 	switch err := unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB); {
 	case errors.Is(err, unix.EWOULDBLOCK):
-		return false, nil
+		return 0, false, nil
 	case err != nil:
-		return false, &fs.PathError{Op: "lock", Path: f.path, Err: err}
+		return 0, false, &fs.PathError{Op: "lock", Path: f.path, Err: err}
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(f.fd, &st); err != nil || st.Nlink == 0 {
 		_ = unix.Flock(f.fd, unix.LOCK_UN)
-		return false, errRemoved
+		return 0, false, errRemoved
 	}
-	return true, nil
+	return st.Size, true, nil
 }
 
 // holder reads who holds the lock.
@@ -102,15 +110,17 @@ func (f *lockFile) line() []byte {
 	return line
 }
 
-// unlock blots the holder's text out, so that nobody reads it as that of the
+// unlock takes the holder's text out, so that nobody reads it as that of the
 // next holder, leaves what was sent last, and drops the lock.
 func (f *lockFile) unlock(last sending) {
-	text := []byte{'\n'}
-	if !last.At.IsZero() {
-		text = last.At.AppendFormat(fmt.Appendf(nil, `{"sent_by":%d,"sent_at":"`, last.By), time.RFC3339Nano)
-		text = append(text, "\"}\n"...)
+	switch {
+	case !f.named && last == f.before: // it stands there
+	case last.At.IsZero():
+		_ = unix.Ftruncate(f.fd, 0)
+	default:
+		text := last.At.AppendFormat(fmt.Appendf(nil, `{"sent_by":%d,"sent_at":"`, last.By), time.RFC3339Nano)
+		_, _ = unix.Pwrite(f.fd, append(text, "\"}\n"...), 0)
 	}
-	_, _ = unix.Pwrite(f.fd, text, 0)
 	_ = unix.Flock(f.fd, unix.LOCK_UN) // a child that is just being started may have a copy of fd
 }
 
@@ -140,7 +150,7 @@ func sweep(dir string, before time.Time) {
 		if err != nil {
 			continue
 		}
-		if locked, _ := f.try(); locked {
+		if _, locked, _ := f.try(); locked {
 			_ = os.Remove(f.path)
 			_ = unix.Flock(f.fd, unix.LOCK_UN)
 		}

@@ -181,6 +181,8 @@ func TestTheHolderOfASessionIsNamedAcrossProcesses(t *testing.T) { // RUN-21
 		done := make(chan RunResult)
 		go func() { done <- b.run("sleep 5; echo A") }()
 		b.settle()
+		time.Sleep(namedAfter) // by the clock of the bubble
+		b.settle()
 		err := other.runErr(RunRequest{Command: "echo B"})
 		if !errors.Is(err, fault.Busy) || !strings.Contains(err.Error(), "run r") || !strings.Contains(err.Error(), "process") {
 			b.t.Errorf("got %v", err)
