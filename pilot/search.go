@@ -172,15 +172,21 @@ type block struct {
 }
 
 type shownLine struct {
-	text  string
-	at    cursor
-	match bool
+	text   string
+	masked int // secrets that text shows as ***
+	at     cursor
+	match  bool
 }
 
 func (h *hits) line(lines []line, i int) {
 	text := lines[i].text
 	where := h.re.FindStringIndex(text)
-	l := shownLine{text: around(text, where), at: place(h.r.t.id(), lines, i, 0, h.r.shot.Columns), match: where != nil}
+	if where == nil && h.r.req.Context == 0 {
+		h.gap = true
+		return
+	}
+	l := shownLine{at: place(h.r.t.id(), lines, i, 0, h.r.shot.Columns), match: where != nil}
+	l.text, l.masked = h.r.around(text, where)
 	switch {
 	case where != nil:
 		h.matches++
@@ -271,6 +277,7 @@ func boolInt(b bool) int {
 // finish puts the blocks into the answer, and says how the others can be had.
 func (h *hits) finish() {
 	var text []string
+	masked := 0
 	for _, b := range h.blocks {
 		if b.matches == 0 {
 			continue // lines before a match that had no room
@@ -280,11 +287,12 @@ func (h *hits) finish() {
 		}
 		for _, l := range b.lines {
 			text = append(text, l.text)
+			masked += l.masked
 		}
 	}
 	r := h.r
 	cut := reduce.Cut(strings.Join(text, "\n"), reduce.Options{MaxChars: r.maxChars(), Mask: !r.p.noMask})
-	r.text, r.masked, r.matches = cut.Text, cut.Masked, h.matches
+	r.text, r.masked, r.matches = cut.Text, masked+cut.Masked, h.matches
 	r.omitted = h.matches - h.shown
 	if r.omitted == 0 {
 		return
@@ -310,25 +318,31 @@ func (r *reading) searchFlags() string {
 }
 
 // around is a line as a search shows it: of a long one what stands around the
-// match, or its beginning.
-func around(text string, where []int) string {
+// match, or its beginning. Secrets are masked before it is cut, for a part of one
+// does not look like it; masked counts those.
+func (r *reading) around(text string, where []int) (shown string, masked int) {
 	const most, before = 500, 150
 	if utf8.RuneCountInString(text) <= most {
-		return text
+		return text, 0
 	}
-	runes := []rune(text)
+	whole := func(text string) reduce.Result {
+		return reduce.Cut(text, reduce.Options{MaxChars: len(text), Mask: !r.p.noMask})
+	}
+	line := whole(text)
+	runes := []rune(line.Text)
 	from := 0
 	if where != nil {
-		from = max(0, utf8.RuneCountInString(text[:where[0]])-before)
+		from = max(0, utf8.RuneCountInString(whole(text[:where[0]]).Text)-before)
 	}
 	to := min(len(runes), from+most)
 	from = max(0, to-most)
-	s := string(runes[from:to])
+	shown = string(runes[from:to])
+	masked = min(line.Masked, strings.Count(shown, "***"))
 	if from > 0 {
-		s = "…" + s
+		shown = "…" + shown
 	}
 	if to < len(runes) {
-		s += "…"
+		shown += "…"
 	}
-	return s
+	return shown, masked
 }

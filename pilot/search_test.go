@@ -99,6 +99,25 @@ func TestASearchFindsWhatIsFarUpAndWrapped(t *testing.T) { // READ-14, READ-15
 	})
 }
 
+func TestALongLineIsMaskedBeforeItIsCut(t *testing.T) { // READ-10, READ-14, READ-15
+	long := strings.Repeat("x", 300) + " API_TOKEN=" + strings.Repeat("s3", 80) + " needle " + strings.Repeat("y", 400)
+	onWith(t, terminaltest.Options{Rows: 10}, Options{}, func(b bench) {
+		b.f.Print(b.sid(), long+"\nurl https://me:s3s3s3@here needle\n")
+		for pattern, count := range map[string]int{"needle": 2, "s3 needle": 1} {
+			got := b.read(ReadRequest{Source: SourceAll, Pattern: pattern, Context: 1})
+			if strings.Contains(got.Content, "s3") || !strings.Contains(got.Content, "API_TOKEN=*** needle y") || got.Matches != count || got.Masked != 2 {
+				b.t.Errorf("%s: %d matches, %d masked, %q", pattern, got.Matches, got.Masked, got.Content)
+			}
+		}
+	})
+	onWith(t, terminaltest.Options{Rows: 10}, Options{NoMask: true}, func(b bench) {
+		b.f.Print(b.sid(), long+"\n")
+		if got := b.read(ReadRequest{Source: SourceAll, Pattern: "needle"}); !strings.Contains(got.Content, "s3 needle y") || got.Masked != 0 {
+			b.t.Errorf("%d masked, %q", got.Masked, got.Content)
+		}
+	})
+}
+
 func TestABadSearchIsRefused(t *testing.T) { // READ-7
 	on(t, terminaltest.Options{}, func(b bench) {
 		for _, req := range []ReadRequest{

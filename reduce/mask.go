@@ -85,7 +85,7 @@ func hide(text string) string {
 		case len(begins[c]) > 0 && (i == 0 || !wordByte(text[i-1])):
 			from, to = i, tokenAt(text, i)
 		}
-		if to <= from || to-from < len(mask) || from < done {
+		if to <= from || to-from < len(mask) || from < done || text[from:to] == mask {
 			continue
 		}
 		b.WriteString(text[done:from])
