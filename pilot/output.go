@@ -265,7 +265,7 @@ func (p *Pilot) refusalText(ctx context.Context, t target, command string) strin
 	typed := squash(command[strings.LastIndexByte(command, '\n')+1:])
 	for i := len(lines) - 1; i >= 0 && typed != ""; i-- {
 		if strings.HasSuffix(squash(lines[i].text), typed) {
-			return p.fit("", extent{text: textOf(lines, i+1, 0)}, outputWish{reduce: true}).text
+			return p.fit("", extent{text: textOf(lines, i+1)}, outputWish{reduce: true}).text
 		}
 	}
 	return ""

@@ -129,7 +129,38 @@ func (r *reading) lastRows(l line) (row int64, text string) {
 	for i > 0 && utf8.RuneCountInString(l.text[begins[i-1]:]) < r.maxChars() {
 		i--
 	}
-	return l.row + int64(i), l.text[begins[i]:]
+	n := utf8.RuneCountInString(l.text)
+	return l.row + int64(i), r.part(l.text, n-utf8.RuneCountInString(l.text[begins[i]:]), n)
+}
+
+// part is a line's characters from one to another. A secret of the line that is
+// cut does not look like one any more, and shows as *** all the same, in one of the
+// parts; r.masked counts those of this one.
+func (r *reading) part(text string, from, to int) string {
+	mask := func(text string) reduce.Result {
+		return reduce.Cut(text, reduce.Options{MaxChars: len(text), Mask: !r.p.noMask})
+	}
+	line := mask(text)
+	begin, end := offset(text, from), offset(text, to)
+	if line.Masked == 0 {
+		return text[begin:end]
+	}
+	shown := func(at int) int { return common(line.Text, mask(text[:at]).Text) }
+	part := line.Text[shown(begin):max(shown(begin), shown(end))]
+	if end == len(text) {
+		part = line.Text[shown(begin):]
+	}
+	r.masked += min(line.Masked, strings.Count(part, "***"))
+	return part
+}
+
+// common is how many bytes two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // shape brings a page, which is within the budget but for one long line, into
@@ -140,7 +171,7 @@ func (r *reading) shape() (dropped int) {
 	if r.req.Reduce {
 		cut = reduce.Plain(r.text, o)
 	}
-	r.text, r.masked = cut.Text, cut.Masked
+	r.text, r.masked = cut.Text, r.masked+cut.Masked
 	return cut.Dropped
 }
 
@@ -162,10 +193,12 @@ func (r *reading) forward(at found, end int64, source Source) {
 			if shown > 0 {
 				break
 			}
-			text = prefix(text, room) // one line over the whole budget: a part of it
-			b.WriteString(text + "\n")
+			b.WriteString(r.part(r.lines[i].text, off, off+room) + "\n") // one line over the whole budget: a part of it
 			off += room
 			break
+		}
+		if off > 0 {
+			text = r.part(r.lines[i].text, off, off+n)
 		}
 		b.WriteString(text)
 		b.WriteByte('\n')
@@ -174,7 +207,7 @@ func (r *reading) forward(at found, end int64, source Source) {
 		shown++
 	}
 	cut := reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask})
-	r.text, r.masked = cut.Text, cut.Masked
+	r.text, r.masked = cut.Text, r.masked+cut.Masked
 	readAll := r.shot.First+int64(len(r.shot.Rows)) >= end
 	if i >= last && readAll {
 		return

@@ -141,7 +141,7 @@ func (r *reading) visible() string {
 		}
 		return strings.TrimRight(strings.Join(rows, "\n"), "\n")
 	}
-	return textOf(r.lines, 0, 0)
+	return textOf(r.lines, 0)
 }
 
 // limit brings r.text, which cannot be paged, into the budget.
@@ -151,7 +151,7 @@ func (r *reading) limit() {
 	if r.req.Reduce && !r.shot.Alternate {
 		cut = reduce.Plain(r.text, o)
 	}
-	r.text, r.omitted, r.masked = cut.Text, r.omitted+cut.Dropped, cut.Masked
+	r.text, r.omitted, r.masked = cut.Text, r.omitted+cut.Dropped, r.masked+cut.Masked
 	if r.omitted > 0 && r.more == "" {
 		r.more = r.call("source=" + string(r.source()) + " reduce=false max_chars=" + fmt.Sprint(MaxChars))
 	}
@@ -169,18 +169,11 @@ func (r *reading) call(rest string) string {
 	return "read_terminal session_id=" + string(r.t.id()) + " " + rest
 }
 
-// textOf is lines from character off of lines[i] on, without blank lines at the end.
-func textOf(lines []line, i, off int) string {
+// textOf is lines from lines[i] on, without blank lines at the end.
+func textOf(lines []line, i int) string {
 	var b strings.Builder
 	for n := i; n < lastText(lines); n++ {
-		text := lines[n].text
-		if n == i {
-			text = text[offset(text, off):]
-			if text == "" && off > 0 {
-				continue // the place was the end of this line
-			}
-		}
-		b.WriteString(text)
+		b.WriteString(lines[n].text)
 		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n")

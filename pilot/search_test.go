@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"termpilot/fault"
 	"termpilot/terminal/terminaltest"
@@ -114,6 +115,57 @@ func TestALongLineIsMaskedBeforeItIsCut(t *testing.T) { // READ-10, READ-14, REA
 		b.f.Print(b.sid(), long+"\n")
 		if got := b.read(ReadRequest{Source: SourceAll, Pattern: "needle"}); !strings.Contains(got.Content, "s3 needle y") || got.Masked != 0 {
 			b.t.Errorf("%d masked, %q", got.Masked, got.Content)
+		}
+	})
+}
+
+func TestASecretThatIsCutIsMaskedInAllParts(t *testing.T) { // READ-10, READ-15
+	onWith(t, terminaltest.Options{Rows: 10, Columns: 40}, Options{}, func(b bench) {
+		secret := "sk-" + strings.Repeat("s3", 60)
+		b.f.On("tell", func(p *terminaltest.Program) int {
+			p.Print("{\"a\":\"" + strings.Repeat("x", 80) + "\",\"key\":\"" + secret + "\",\"b\":\"" + strings.Repeat("y", 80) + "\"}\n")
+			return 0
+		})
+		start := b.read(ReadRequest{}).Cursor
+		res := b.run("tell")
+		for chars := 31; chars < 240; chars += 4 {
+			for _, req := range []ReadRequest{
+				{Source: SourceCommand, RunID: res.RunID, MaxChars: chars},
+				{Source: SourceSince, Cursor: start, MaxChars: chars},
+				{Source: SourceAll, MaxChars: chars},
+			} {
+				all, masked, ends := "", 0, 0
+				for page := b.read(req); ; page = b.again(page.Omitted.HowToGet) {
+					all, masked = all+page.Content+"\n", masked+page.Masked
+					if ends++; page.Omitted.HowToGet == "" || ends > 100 {
+						break
+					}
+				}
+				if joined := strings.ReplaceAll(all, "\n", ""); strings.Contains(joined, "s3") || masked != 1 && req.Source != SourceAll || req.Source == SourceCommand && !strings.Contains(joined, `x","key":"***","b":"y`) {
+					b.t.Fatalf("%+v: %d masked, %q", req, masked, all)
+				}
+			}
+		}
+	})
+}
+
+func TestASecretThatGrowsAfterACursorIsMasked(t *testing.T) { // READ-10
+	on(t, terminaltest.Options{}, func(b bench) {
+		b.f.On("slow", func(p *terminaltest.Program) int {
+			p.Print("API_TOKEN=s3s3s")
+			p.Sleep(time.Second)
+			p.Print("3s3s3s3 over\n")
+			return 0
+		})
+		start := b.read(ReadRequest{}).Cursor
+		b.f.Type(b.sid(), "slow\r")
+		b.settle()
+		first := b.read(ReadRequest{Source: SourceSince, Cursor: start, Reduce: true})
+		time.Sleep(2 * time.Second) // in the bubble
+		for _, reduce := range []bool{true, false} {
+			if got := b.read(ReadRequest{Source: SourceSince, Cursor: first.Cursor, Reduce: reduce}); strings.Contains(got.Content, "s3") || !strings.HasPrefix(got.Content, " over\n") {
+				b.t.Errorf("%q, then %q", first.Content, got.Content)
+			}
 		}
 	})
 }

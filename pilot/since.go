@@ -2,6 +2,7 @@ package pilot
 
 import (
 	"context"
+	"slices"
 	"unicode/utf8"
 
 	"termpilot/terminal"
@@ -86,7 +87,16 @@ func (r *reading) since(ctx context.Context) error {
 		r.omitted += int(max(0, r.shot.First-r.from.row))
 		start = found{}
 	}
-	r.text = textOf(r.lines, start.line, start.off)
+	lines := r.lines
+	if start.off > 0 {
+		lines = slices.Clone(lines)
+		if text := lines[start.line].text; offset(text, start.off) < len(text) {
+			lines[start.line].text = r.part(text, start.off, utf8.RuneCountInString(text))
+		} else {
+			start.line++ // the place was the end of this line
+		}
+	}
+	r.text = textOf(lines, start.line)
 	r.more = r.call("source=since cursor=" + r.req.Cursor + " reduce=false")
 	r.limit()
 	if r.omitted == 0 {
