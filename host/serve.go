@@ -174,8 +174,8 @@ func (h *server) accept(d *door, conns *connections, serve func(*net.UnixConn)) 
 			continue
 		}
 		conns.wg.Go(func() {
-			defer conns.remove(conn)
 			defer conn.Close()
+			defer conns.remove(conn) // who sees that it is closed finds its place free
 			serve(conn)
 		})
 	}
