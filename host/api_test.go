@@ -106,7 +106,7 @@ func FuzzNoMessageEndsTheHost(f *testing.F) { // HOST-71
 func TestRangesAreEchoedAndRowsAreExact(t *testing.T) { // HOST-73
 	c := newHost(t).connect()
 	id := c.open("", "Termpilot Shell Command", quote("seq 1 100; printf 'a\\tb'; exec sleep 71"))
-	c.awaitScreen(id, "100")
+	c.awaitScreen(id, "b") // the last of all
 	read := func(r *api.LineRange) *api.GetBufferResponse {
 		return c.call(&api.GetBufferRequest{Session: &id, LineRange: r}).GetGetBufferResponse()
 	}
@@ -147,8 +147,8 @@ func TestRangesAreEchoedAndRowsAreExact(t *testing.T) { // HOST-73
 
 func TestCellsTellTheirTextInUtf16Units(t *testing.T) { // HOST-74
 	c := newHost(t).connect()
-	id := c.open("", "Termpilot Shell Command", quote(`printf 'a\033[5Gb日e\xcc\x81😀\033[1;31mR\033[m '; exec sleep 72`))
-	c.awaitScreen(id, "R")
+	id := c.open("", "Termpilot Shell Command", quote(`printf 'a\033[5Gb日e\xcc\x81😀\033[1;31mR\033[m \nend'; exec sleep 72`))
+	c.awaitScreen(id, "end")
 	b := c.call(&api.GetBufferRequest{Session: &id, LineRange: &api.LineRange{ScreenContentsOnly: ptr(true)}, IncludeStyles: ptr(true)}).GetGetBufferResponse()
 	row := b.GetContents()[0]
 	if got, want := row.GetText(), "a\x00\x00\x00b日e\u0301😀R "; got != want {

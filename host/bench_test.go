@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,14 +83,14 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	if testneeds.Race {
 		size /= 10 // it is about races then, not about speed
 	}
+	fresh := c.promptView(id).ID
 	c.send(id, fmt.Sprintf("yes 0123456789abcdef | head -c %d; echo END\r", size))
 	began := time.Now()
 	var waits []time.Duration
-	running := func() bool { return c.promptView(id).State == "running" }
-	waitUntil(t, "it runs", running)
+	late := lateness(t)
 	pace := time.NewTicker(2 * time.Millisecond)
 	defer pace.Stop()
-	for running() {
+	for c.promptView(id).ID == fresh {
 		<-pace.C
 		at := time.Now()
 		c.screen(other)
@@ -105,14 +106,50 @@ func TestFiftyMegabytesOfOutputLeaveOthersAnswered(t *testing.T) { // HOST-50
 	runtime.ReadMemStats(&after)
 	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
 	t.Logf("%d MB in %v; %d reads meanwhile: median %v, worst %v; heap +%d MB", size/1_000_000, took, len(waits), waits[len(waits)/2], waits[len(waits)-1], grown>>20)
-	if worst := waits[len(waits)*99/100]; worst > 50*time.Millisecond && !testneeds.Race {
-		t.Errorf("the 99th of 100 reads took %v", worst)
+	// A read wakes a few goroutines, one after the other: of the host, and of the client.
+	machine := late()
+	if worst := waits[len(waits)*99/100]; worst > 50*time.Millisecond+8*machine && !testneeds.Race {
+		t.Errorf("the 99th of 100 reads took %v, and the 99th of 100 goroutines woke %v late", worst, machine)
 	}
 	if grown > 64<<20 {
 		t.Errorf("the heap grew by %d MB", grown>>20)
 	}
 	if got := c.screen(id); !strings.Contains(got, "END") {
 		t.Errorf("the end: %q", got)
+	}
+}
+
+// lateness measures how late goroutines wake that do nothing else, from now until
+// it is asked for the 99th of 100.
+func lateness(t *testing.T) (late func() time.Duration) {
+	t.Helper()
+	const every = time.Millisecond
+	var waits []time.Duration
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			at := time.Now()
+			select {
+			case <-over:
+				return
+			case <-time.After(every):
+				waits = append(waits, time.Since(at)-every)
+			}
+		}
+	}()
+	stop := sync.OnceFunc(func() {
+		close(over)
+		<-done
+	})
+	t.Cleanup(stop)
+	return func() time.Duration {
+		stop()
+		if len(waits) == 0 {
+			return 0
+		}
+		slices.Sort(waits)
+		return waits[len(waits)*99/100]
 	}
 }
 

@@ -41,7 +41,7 @@ func TestASessionEndsWithItsProgramAlthoughOthersHoldTheTerminal(t *testing.T) {
 		pidFile := filepath.Join(t.TempDir(), "pid")
 		id := c.open("", "Termpilot Shell Command", quote(left+" echo $! >"+pidFile+"; echo left; exit 9"))
 		c.awaitTerminated(id)
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > patience { // not with what it left
 			t.Errorf("%s: ended after %v", left, took)
 		}
 		if e := c.exit(id); e == nil || e.Code == nil || *e.Code != 9 || e.Signal != "" {
@@ -151,7 +151,7 @@ func TestClosingHangsUpOnTheForegroundJobAndTheShell(t *testing.T) { // HOST-25
 			if status := c.closeSession(id, false); status != api.CloseResponse_OK {
 				t.Fatal(status)
 			}
-			if took := time.Since(began); took > 5*time.Second { // a moment, on a machine that is busy
+			if took := time.Since(began); took > patience { // a moment, on a machine that is not busy
 				t.Errorf("closing took %v", took)
 			}
 			if p, err := process.Lookup(pid); err == nil && p.State != process.Zombie {
@@ -174,7 +174,7 @@ func TestClosingEndsAProgramThatIgnoresTheHangup(t *testing.T) { // HOST-25
 		if e := c.exit(id); e == nil || e.Signal != "SIGKILL" {
 			t.Errorf("force %v: exit %+v", force, e)
 		}
-		if took := time.Since(began); took > 8*time.Second { // the grace, on a machine that is busy
+		if took := time.Since(began); took > patience { // the grace, on a machine that is not busy
 			t.Errorf("force %v: took %v", force, took)
 		}
 	}
@@ -223,7 +223,7 @@ func TestSixteenSessionsCloseTogether(t *testing.T) { // HOST-25
 		wg.Go(func() { c.closeSession(id, false) })
 	}
 	wg.Wait()
-	if took := time.Since(began); took > 10*time.Second { // two, on a quiet machine
+	if took := time.Since(began); took > patience { // two seconds, on a quiet machine; sixteen, one by one
 		t.Errorf("took %v", took)
 	}
 	if left := sleepers(ids[0]); len(left) > 0 {

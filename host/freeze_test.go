@@ -82,13 +82,13 @@ func TestATransactionEndsWithItsClientAndInTime(t *testing.T) { // HOST-117
 	c.closeSession(id, true)
 	close(storm)
 	<-stormed
-	hung.call(begin)
 	began := time.Now()
+	hung.call(begin)
 	// What takes time waits for the client's own transaction, which ends by itself.
 	if got := hung.call(&api.CreateTabRequest{}).GetCreateTabResponse().GetStatus(); got != api.CreateTabResponse_OK {
 		t.Error(got)
 	}
-	if took := time.Since(began); took < transactionPatience-100*time.Millisecond {
+	if took := time.Since(began); took < transactionPatience {
 		t.Errorf("a tab was made within the transaction, after %v", took)
 	}
 	if got := hung.call(&api.TransactionRequest{}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_NO_TRANSACTION {
@@ -144,7 +144,6 @@ func TestALayoutIsAppliedWhenTheClientsTransactionEnds(t *testing.T) { // HOST-1
 	id := c.open("sh")
 	_, tab := c.place(id)
 	spec := `{"tabs":[{"tab_id":` + quote(tab) + `,"root":{"session_id":` + quote(id) + `}}]}`
-	began := time.Now()
 	c.call(&api.TransactionRequest{Begin: ptr(true)})
 	applied := make(chan string, 1)
 	go func() { applied <- c.applyLayout(spec) }()
@@ -153,10 +152,11 @@ func TestALayoutIsAppliedWhenTheClientsTransactionEnds(t *testing.T) { // HOST-1
 		defer c.mu.Unlock()
 		return len(c.wait) == 1
 	})
+	// One that had ended by itself would not be there to be ended.
 	if got := c.call(&api.TransactionRequest{}).GetTransactionResponse().GetStatus(); got != api.TransactionResponse_OK {
 		t.Errorf("the end: %v", got)
 	}
-	if why := <-applied; why != "" || time.Since(began) > transactionPatience/2 {
-		t.Errorf("applied after %v: %q", time.Since(began), why)
+	if why := <-applied; why != "" {
+		t.Errorf("applied: %q", why)
 	}
 }

@@ -27,6 +27,7 @@ func TestAllPromptsAreToldAtOnce(t *testing.T) { // HOST-88
 	idle, busy, plain, closed := c.openReady("bash"), c.openReady("bash"), c.open("sh"), c.openReady("bash")
 	c.send(busy, "sleep 60\r")
 	waitUntil(t, "it runs", func() bool { return c.promptView(busy).State == "running" })
+	waitUntil(t, "the other takes pastes", func() bool { return c.promptView(idle).Paste }) // and changes no more
 	c.closeSession(closed, true)
 	r := c.call(&api.VariableRequest{Scope: &api.VariableRequest_App{App: true}, Get: []string{"termpilot.prompts"}}).GetVariableResponse()
 	var all map[string]toldPrompt
@@ -60,6 +61,7 @@ func TestThePromptSaysWhetherAnythingIsTyped(t *testing.T) { // HOST-33
 			testneeds.Program(t, shell)
 			c := newHost(t).connect()
 			id := c.openReady(shell)
+			waitUntil(t, "it takes pastes", func() bool { return c.promptView(id).Paste }) // the first prompt does not wait for it
 			if v := c.promptView(id); v.State != "editing" || !is(v.Typed, false) || v.Touched || !v.Paste {
 				t.Errorf("fresh: %+v typed %v", v, v.Typed)
 			}
@@ -130,6 +132,10 @@ func TestMarksThatAProgramPrintsCountForNothing(t *testing.T) { // HOST-30
 
 func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 	t.Parallel() // it waits more than it works
+	// What is seen of it takes as long as the machine likes: what is waited for is this.
+	if most := quietStart + quiet + 2*tick; most > 4*time.Second {
+		t.Errorf("they are waited for %v", most)
+	}
 	for _, test := range []struct{ shell, command string }{
 		{"bash", "unset PROMPT_COMMAND PS0; PS1='$ '; trap - DEBUG"},
 		{"bash", "exec sh"},
@@ -142,12 +148,8 @@ func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 			testneeds.Program(t, test.shell)
 			c := newHost(t).connect()
 			id := c.openReady(test.shell)
-			began := time.Now()
 			c.send(id, test.command+"\r")
 			waitUntil(t, "marks are lost", func() bool { return c.variable(id, "termpilot.marks") == `"lost"` })
-			if took := time.Since(began); took > 4*time.Second {
-				t.Errorf("after %v", took)
-			}
 		})
 	}
 }

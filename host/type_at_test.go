@@ -31,13 +31,14 @@ func TestTextIsTypedAtAFreshPromptAlone(t *testing.T) { // HOST-190
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
 			testneeds.Program(t, shell)
-			c := newHost(t).connect()
+			h := newHost(t)
+			c := h.connect()
 			for what, disturb := range map[string]func(id string){
 				"a key":  func(id string) { c.send(id, "\x01") },
 				"text":   func(id string) { c.send(id, "abc"); c.awaitScreen(id, "abc") },
 				"output": func(id string) { c.call(&api.InjectRequest{SessionId: []string{id}, Data: []byte("noise")}) },
 				"a command": func(id string) {
-					c.send(id, "sleep 0.5\r")
+					c.send(id, "sh -c 'until [ -e ~/over ]; do sleep 0.05; done'\r")
 					waitUntil(t, "it runs", func() bool { return c.promptView(id).State == "running" })
 				},
 			} {
@@ -51,6 +52,7 @@ func TestTextIsTypedAtAFreshPromptAlone(t *testing.T) { // HOST-190
 					t.Errorf("after %s: %s", what, got)
 				}
 				if what == "a command" {
+					h.write("over", "")
 					c.awaitEnd(id)
 					c.awaitPrompt(id)
 				}
