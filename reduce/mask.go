@@ -276,8 +276,21 @@ func (t *table) maskCut() {
 	}
 }
 
+// hideAbove hides the lines above lines[i], down to the seam, that can be those of a key.
+func (t *table) hideAbove(i int) {
+	for k := i - 1; k >= 0 && (k >= t.seam || i < t.seam); k-- {
+		text := strings.TrimSpace(t.lines[k].text)
+		if text == "" || span(text, 0, "+/=") < len(text) {
+			return
+		}
+		if len(text) > len(mask) {
+			t.lines[k].text = hiddenSecret
+		}
+	}
+}
+
 // hideKeys hides the lines inside of private keys (RFC 7468), however the rest
-// is cut.
+// is cut, and those above the end of one whose beginning is not there.
 func (t *table) hideKeys() {
 	inside := false
 	for i := range t.lines {
@@ -286,6 +299,9 @@ func (t *table) hideKeys() {
 		case strings.Contains(l.text, "-----BEGIN ") && strings.Contains(l.text, "PRIVATE KEY-----"):
 			inside = true
 		case strings.Contains(l.text, "-----END "):
+			if !inside && strings.Contains(l.text, "PRIVATE KEY-----") {
+				t.hideAbove(i)
+			}
 			inside = false
 		case inside && len(l.text) > len(mask):
 			l.text = hiddenSecret
