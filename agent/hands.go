@@ -181,8 +181,9 @@ func (h *hands) send(ctx context.Context, keys string) error {
 }
 
 // await looks, and looks again whenever the screen changes, until the screen is as
-// is says and has been so for still. It returns the last look, and whether it came
-// to that within patience; however long a look takes, there is one.
+// is says and has been so for still. It returns the last look, and whether the screen
+// came to that: it must be so within patience, and what is gets its still. However
+// long a look takes, there is one, and one when patience is over.
 func (h *hands) await(ctx context.Context, patience, still time.Duration, is func(look) bool) (last look, came bool, err error) {
 	events, stop, err := changesOf(ctx, h.seen)
 	if err != nil {
@@ -192,7 +193,7 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	var since time.Time
-	for {
+	for over := false; ; {
 		now, err := h.look(ctx)
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -209,8 +210,8 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 			if wait = still - time.Since(since); wait <= 0 {
 				return last, true, nil
 			}
-		} else {
-			since = time.Time{}
+		} else if since = (time.Time{}); over {
+			return last, false, nil
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -221,8 +222,7 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 			}
 		case <-timer.C:
 		case <-late.C:
-			timer.Stop()
-			return last, false, nil
+			over = true
 		case <-ctx.Done():
 			timer.Stop()
 			return last, false, nil

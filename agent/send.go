@@ -138,6 +138,10 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 		return nil
 	case l.state == stateBusy:
 		return no(fault.AgentBusy, "its screen says that it works", h.whileBusy())
+	case ctx.Err() != nil:
+		return &fault.Error{Op: h.op, Session: h.launch.Session, Code: fault.Deadline, Detail: "the call was given up", Err: context.Cause(ctx)}
+	case l.empty:
+		return no(fault.NotReady, "its screen does not stand still", "try again when it does")
 	case l.state == stateReady:
 		return no(fault.TypedText, "its composer holds text", "ask the person, or clear it: read the screen, then send_keys")
 	}
