@@ -73,7 +73,7 @@ func TestAFolderThatGoesWakesAndLeavesNothing(t *testing.T) { // WAKE-1, WAKE-5
 		}
 		select {
 		case <-w.C:
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("its end woke nobody")
 		}
 		w.Close()

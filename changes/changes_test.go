@@ -13,6 +13,9 @@ import (
 	"termpilot/changes"
 )
 
+// patience is the longest wait for anything that must come.
+const patience = 20 * time.Second
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAWaiterWakesWhenAFileIsMadeWrittenRenamedOrRemoved(t *testing.T) { // WAKE-1
@@ -46,7 +49,7 @@ func TestAWaiterWakesWhenAFileIsMadeWrittenRenamedOrRemoved(t *testing.T) { // W
 		}
 		select {
 		case <-w.C:
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("step %d woke nobody", what)
 		}
 	}
@@ -69,7 +72,7 @@ func TestManyWaitOnOneFolder(t *testing.T) { // WAKE-1
 	for i, w := range all {
 		select {
 		case <-w.C:
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("waiter %d was not woken", i)
 		}
 	}
@@ -104,7 +107,7 @@ func TestAWatchThatEndsLeavesTheOthers(t *testing.T) { // WAKE-1
 		}
 		select {
 		case <-step.w.C:
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Errorf("a change in a folder %s woke nobody", what)
 		}
 	}
@@ -117,7 +120,7 @@ func TestAWatchThatEndsLeavesTheOthers(t *testing.T) { // WAKE-1
 	}
 	select {
 	case <-last.C:
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Error("a new watch was not woken")
 	}
 	if err := os.RemoveAll(one); err != nil { // a folder that goes takes its watch with it
@@ -142,7 +145,7 @@ func TestWatchesComeAndGoAtOnce(t *testing.T) { // WAKE-1
 				}
 				select {
 				case <-w.C:
-				case <-time.After(5 * time.Second):
+				case <-time.After(patience):
 					t.Error("it was not woken")
 				}
 				w.Close()

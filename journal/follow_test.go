@@ -18,7 +18,7 @@ func TestAFollowerIsWokenByOthers(t *testing.T) { // JRN-19
 		return j
 	}
 	reads, writes := open(), open()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	const rounds = 20
 	if err := writes.Note(ctx, 0); err != nil {

@@ -38,7 +38,7 @@ func TestTheEndOfAProcessIsAwaited(t *testing.T) { // WAKE-4
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testPatience):
 		t.Error("its end was not noticed")
 	}
 	_ = cmd.Wait()

@@ -21,7 +21,7 @@ import (
 )
 
 // testPatience is the longest that a test waits for a process to do its thing.
-const testPatience = 10 * time.Second
+const testPatience = 20 * time.Second
 
 // person is a shell on a pseudoterminal, and the hands that type into it.
 type person struct {
@@ -160,10 +160,14 @@ func TestForegroundFollowsTheJobs(t *testing.T) {
 	if job == p.shell {
 		t.Error("the job has the shell's group")
 	}
-	q, err := Lookup(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var q Process
+	p.sees("the job's command line", func() bool { // exec(2) sets it after the name
+		var err error
+		if q, err = Lookup(job); err != nil {
+			t.Fatal(err)
+		}
+		return len(q.Argv) > 0
+	})
 	if q.PID != job || q.PGID != job || q.PPID != p.shell || q.State != Running || !slices.Equal(q.Argv, []string{"sleep", "1000"}) {
 		t.Errorf("got %+v", q)
 	}
@@ -175,6 +179,7 @@ func TestForegroundFollowsTheJobs(t *testing.T) {
 	p.sees("the job stopped", func() bool { q, _ := Lookup(job); return q.State == Stopped })
 	p.types("fg\r")
 	p.foreground("sleep")
+	p.sees("the job continued", func() bool { q, _ := Lookup(job); return q.State == Running }) // the shell gives it the terminal first
 	again, err := Lookup(job)
 	if err != nil || !again.Start.Equal(q.Start) || again.State != Running {
 		t.Errorf("the continued job is %+v (%v), was %+v", again, err, q)
@@ -268,7 +273,8 @@ func TestReadsFindsTheProgramThatWaitsForInput(t *testing.T) {
 	p.types("sleep 1000 | cat\r")
 	job := p.foreground("sleep")
 	p.sees("cat in the group", func() bool {
-		return len(snapshot(t).Where(func(e Entry) bool { return e.PPID == p.shell })) == 2
+		job := snapshot(t).Where(func(e Entry) bool { return e.PPID == p.shell })
+		return len(job) == 2 && !slices.ContainsFunc(job, func(e Entry) bool { return e.Name == "bash" }) // the fork has become the program
 	})
 	if reads, known := Reads(job, p.tty); reads || !known {
 		t.Errorf("a cat that reads a pipe: %v, known %v", reads, known)
@@ -414,7 +420,7 @@ func TestAProcessIsKnownByWhatItWasStartedWith(t *testing.T) {
 		t.Errorf("its program: %q, %v", path, err)
 	}
 	got, known := Variable(cmd.Process.Pid, "PROCESS_TEST")
-	for end := time.Now().Add(10 * time.Second); !known && time.Now().Before(end); { // exec returns before it has one
+	for end := time.Now().Add(testPatience); !known && time.Now().Before(end); { // exec returns before it has one
 		got, known = Variable(cmd.Process.Pid, "PROCESS_TEST")
 	}
 	if got != value || !known {

@@ -48,7 +48,7 @@ func TestAScopeHasAlsoWhatLeftTheTerminal(t *testing.T) {
 	})
 	var scope []Entry
 	sleeps := 0
-	for end := time.Now().Add(10 * time.Second); sleeps != 2 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // they become sleeps without an event
+	for end := time.Now().Add(testPatience); sleeps != 2 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // they become sleeps without an event
 		table, err := Snapshot()
 		if err != nil {
 			t.Fatal(err)

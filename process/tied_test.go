@@ -64,7 +64,7 @@ func TestATiedProgramEndsWithItsStarter(t *testing.T) {
 		t.Fatalf("it does not run: %+v, %v", p, err)
 	}
 	_ = cmd.Process.Kill()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) { // the end of a stranger is not told
+	for end := time.Now().Add(testPatience); ; time.Sleep(5 * time.Millisecond) { // the end of a stranger is not told
 		if p, err := Lookup(pid); err != nil || p.State == Zombie {
 			return
 		}
