@@ -67,7 +67,7 @@ func TestWhatASupervisorSaysHasAnEnd(t *testing.T) { // TUN-15
 		ended <- launch(ctx, f, []string{"/bin/sh", "-c", "head -c 1048577 /dev/zero >&2; until [ -e " + next + " ]; do sleep 0.01; done; echo later >&2; exec sleep 300"}, os.Environ(), Secret{testKey})
 	}()
 	said := func(what string, is func(data []byte) bool) {
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) { // between looks
+		for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) { // between looks
 			data, err := os.ReadFile(f.launched)
 			if err == nil && is(data) {
 				return

@@ -48,7 +48,7 @@ func held(t *testing.T, p Place) int {
 		_ = cmd.Process.Kill()
 		<-waited
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a socket appears without an event
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) { // a socket appears without an event
 		if s, err := Inspect(t.Context(), p, "a"); err == nil && s.Running {
 			return cmd.Process.Pid
 		}

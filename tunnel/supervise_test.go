@@ -29,15 +29,17 @@ const (
 	testKey    = "sk-lab_1"
 )
 
-// slowly is how long stub takes for what names "slow": longer than it takes
-// until a socket that was taken away is missed.
-const slowly = 2*lookEvery + time.Second
+// patience is the longest wait for anything that must come.
+const patience = 20 * time.Second
 
 const largeAnswer = 20 << 20
 
-// stub answers as an MCP server with one tool; "slow" takes a while, and "large"
-// says much.
-type stub struct{ slow atomic.Int64 } // how many of the slow calls have begun
+// stub answers as an MCP server with one tool; "slow" takes until it may
+// end, and "large" says much.
+type stub struct {
+	slow atomic.Int64  // how many of the slow calls have begun
+	may  chan struct{} // they may end once it is closed
+}
 
 // mcpStub is the one of those who ask for nothing slow.
 var mcpStub = &stub{}
@@ -58,7 +60,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(text, `"slow"`):
 		s.slow.Add(1)
 		select {
-		case <-time.After(slowly):
+		case <-s.may:
 		case <-r.Context().Done():
 			return
 		}
@@ -74,7 +76,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // begun waits until so many slow calls have reached the server.
 func (s *stub) begun(t *testing.T, n int64) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); s.slow.Load() < n; time.Sleep(5 * time.Millisecond) { // between looks
+	for end := time.Now().Add(patience); s.slow.Load() < n; time.Sleep(5 * time.Millisecond) { // between looks
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d slow calls have begun", s.slow.Load(), n)
 		}
@@ -120,7 +122,7 @@ func newBenchWith(t *testing.T, client string) *bench {
 			t.Fatal(err)
 		}
 	}
-	b := &bench{t: t, place: Place{Home: filepath.Join(dir, "h"), Sockets: filepath.Join(dir, "s")}, plane: tunneltest.New(t, testTunnel, testKey)}
+	b := &bench{t: t, place: Place{Home: filepath.Join(dir, "h"), Sockets: filepath.Join(dir, "s")}, plane: tunneltest.New(t, testTunnel, testKey), mcp: stub{may: make(chan struct{})}}
 	b.c = Config{Alias: "a", TunnelID: testTunnel, Client: client, BaseURL: b.plane.URL()}
 	if err := b.c.check(); err != nil {
 		t.Fatal(err)
@@ -322,7 +324,7 @@ func TestAClientThatWasLeftBehindIsEndedFirst(t *testing.T) { // TUN-12
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); b.plane.Clients() == 0; time.Sleep(5 * time.Millisecond) { // until it polls
+	for end := time.Now().Add(patience); b.plane.Clients() == 0; time.Sleep(5 * time.Millisecond) { // until it polls
 		if time.Now().After(end) {
 			t.Fatal("it does not poll")
 		}
@@ -331,7 +333,7 @@ func TestAClientThatWasLeftBehindIsEndedFirst(t *testing.T) { // TUN-12
 	s := b.until("ready", func(s Status) bool { return s.Ready })
 	select {
 	case <-orphaned.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("the client that was left behind still runs")
 		orphaned.stop()
 	}
@@ -402,7 +404,7 @@ func TestASupervisorThatHangsIsToldSoAndEnded(t *testing.T) { // TUN-34
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until it has stopped
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) { // until it has stopped
 		if p, err := process.Lookup(holder); err == nil && p.State == process.Stopped {
 			break
 		}
@@ -414,7 +416,7 @@ func TestASupervisorThatHangsIsToldSoAndEnded(t *testing.T) { // TUN-34
 	if s, err := Inspect(t.Context(), b.place, "a"); !errors.Is(err, fault.Deadline) || s.Running && s.Ready {
 		t.Errorf("got %+v %v, want deadline_exceeded", s, err)
 	}
-	if took := time.Since(began); took > controlTimeout+5*time.Second {
+	if took := time.Since(began); took > controlTimeout+patience {
 		t.Errorf("it took %v to say so", took)
 	}
 	e, err := end(t.Context(), b.place, "a")

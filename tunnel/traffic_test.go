@@ -30,7 +30,7 @@ func TestSocketsThatWereTakenAwayComeBack(t *testing.T) { // TUN-14
 			t.Fatal(err)
 		}
 		f := b.place.files("a")
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a socket appears without an event
+		for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) { // a socket appears without an event
 			mcp, control := reached(f.mcp), reached(f.control)
 			if mcp == nil && control == nil {
 				break
@@ -43,6 +43,7 @@ func TestSocketsThatWereTakenAwayComeBack(t *testing.T) { // TUN-14
 		if err != nil || reply.Status != http.StatusOK {
 			t.Errorf("the next call: %v %v", reply, err)
 		}
+		close(b.mcp.may)
 		if err := <-running; err != nil {
 			t.Errorf("the call that ran: %v", err)
 		}
@@ -81,6 +82,7 @@ func TestAQuickCallIsNotBehindManySlowOnes(t *testing.T) { // TUN-13
 		if err != nil || reply.Status != http.StatusOK || answered.Load() != 0 {
 			t.Errorf("the quick call: %v %v after %d slow ones", reply, err, answered.Load())
 		}
+		close(b.mcp.may)
 		running.Wait()
 	})
 }
