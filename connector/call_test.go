@@ -173,7 +173,7 @@ func TestTheEndOfTheInputReachesTheEngine(t *testing.T) { // MCP-11
 		if err != nil || r.Cancelled() != 1 || out.Len() > 0 {
 			t.Errorf("got %v, %d cancelled, output %q", err, r.Cancelled(), out.String())
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("serves on")
 	}
 }

@@ -92,6 +92,27 @@ func hostPID(t *testing.T, env []string) int {
 	return pid
 }
 
+// promptly is the time within which serve ends.
+const promptly = 2 * time.Second
+
+// endsPromptly is endsWithin for what must end promptly. On a machine that is busy
+// it may also take ten times as long as a program that does nothing takes beside it.
+func endsPromptly(t *testing.T, cmd *exec.Cmd, code int) {
+	t.Helper()
+	began := time.Now()
+	nothing := command([]string{fastExit}, "version")
+	beside := make(chan time.Duration, 1)
+	go func() {
+		_ = nothing.Run()
+		beside <- time.Since(began)
+	}()
+	endsWithin(t, cmd, patient, code)
+	took, idle := time.Since(began), <-beside
+	if took > promptly && took > 10*idle {
+		t.Errorf("it took %v to end, and one that does nothing %v", took, idle)
+	}
+}
+
 // endsWithin waits for cmd, which must end by itself with the code, in time.
 func endsWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration, code int) {
 	t.Helper()
@@ -145,7 +166,7 @@ func TestServeEndsWithItsInput(t *testing.T) { // CLI-11
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	endsWithin(t, cmd, 2*time.Second, exitOK)
+	endsPromptly(t, cmd, exitOK)
 }
 
 func TestServeEndsWhenItIsTold(t *testing.T) { // CLI-11
@@ -155,7 +176,7 @@ func TestServeEndsWhenItIsTold(t *testing.T) { // CLI-11
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
-			endsWithin(t, cmd, 2*time.Second, exitOK)
+			endsPromptly(t, cmd, exitOK)
 		})
 	}
 }
@@ -180,7 +201,7 @@ func TestServeEndsThoughItsTerminalDoesNotAnswer(t *testing.T) { // CLI-11, MCP-
 				}
 			}
 			end(cmd, in)
-			endsWithin(t, cmd, 4*time.Second, exitOK)
+			endsPromptly(t, cmd, exitOK)
 		})
 	}
 }
@@ -223,7 +244,7 @@ func TestServeEndsWhenItsParentVanishes(t *testing.T) { // CLI-11
 	}()
 	select {
 	case <-ended:
-	case <-time.After(3 * time.Second):
+	case <-time.After(patient):
 		t.Error("the server outlives its parent")
 	}
 }
@@ -361,7 +382,7 @@ func TestServeOverHTTPWantsItsToken(t *testing.T) { // CLI-12, CLI-13
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		endsWithin(t, cmd, 3*time.Second, exitOK)
+		endsPromptly(t, cmd, exitOK)
 	}
 }
 
