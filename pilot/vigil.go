@@ -19,6 +19,7 @@ type vigil struct {
 	final  bool // matched, or can never match
 
 	command string    // the prompt whose command is waited for
+	missed  bool      // how that stands could not be asked
 	printed time.Time // the last output
 	scanned time.Time // the last look at the text
 	dirty   bool      // there is output that was not looked at
@@ -162,12 +163,19 @@ func (v *vigil) awaitPrompt(ctx context.Context) {
 	}
 }
 
-// commandOver is the end of the awaited command, found after events were missed.
+// commandOver looks for the end of the awaited command after events were missed. A
+// prompt that stands may be one inside of it.
 func (v *vigil) commandOver(ctx context.Context) {
-	if p, err := v.t.backend.Prompt(ctx, v.t.id(), v.command); err == nil && p.State == terminal.Finished {
+	p, err := v.t.backend.Prompt(ctx, v.t.id(), v.command)
+	v.missed = err != nil
+	switch {
+	case v.missed || p.State == terminal.Running:
+	case p.State == terminal.Finished:
 		v.result.ExitCode = p.Exit
+		v.matched("the command ended")
+	default:
+		v.matched("the command ended: the terminal no longer keeps its prompt")
 	}
-	v.matched("the command ended")
 }
 
 // rest is how long nothing needs to be looked at, if no event comes.
@@ -227,6 +235,11 @@ func (v *vigil) lookAtGate(ctx context.Context, now time.Time) {
 // that waits for input: nobody would ever answer it.
 func (v *vigil) lookAtCommand(ctx context.Context, now time.Time) {
 	v.probe.last = now
+	if v.missed {
+		if v.commandOver(ctx); v.final {
+			return
+		}
+	}
 	a := &awaiting{p: v.p, t: v.t, activity: v.printed, probe: v.probe}
 	d := diagnose(a.see(ctx, now))
 	switch {

@@ -223,6 +223,40 @@ func TestWaitTellsItsProgress(t *testing.T) { // RUN-33
 	})
 }
 
+func TestAPromptInsideOfACommandEndsNoWaitForIt(t *testing.T) { // WAIT-2
+	on(t, terminaltest.Options{Marks: terminal.MarksPlain}, func(b bench) {
+		session, err := b.find(b.t.Context(), "test", b.id)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		outer, err := b.f.Prompt(b.t.Context(), b.sid(), "")
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.f.Type(b.sid(), "bash\r")
+		b.settle()
+		if inner, err := b.f.Prompt(b.t.Context(), b.sid(), ""); err != nil || inner.ID == outer.ID {
+			b.t.Fatalf("there is no prompt inside: %+v, %v", inner, err)
+		}
+		v := &vigil{p: b.Pilot, t: session, c: condition{until: UntilCommand}, command: outer.ID}
+		v.take(b.t.Context(), terminal.Event{Kind: terminal.Resync})
+		if v.final {
+			b.t.Errorf("inside: got %+v", v.result)
+		}
+		b.f.Type(b.sid(), "exit 3\r")
+		b.settle()
+		b.f.Fail("prompt", &fault.Error{Op: "prompt", Code: fault.Deadline})
+		if v.commandOver(b.t.Context()); v.final {
+			b.t.Errorf("nobody could be asked: got %+v", v.result)
+		}
+		b.f.Answer("prompt")
+		v.lookAtCommand(b.t.Context(), time.Now())
+		if !v.result.Matched || v.result.ExitCode == nil || *v.result.ExitCode != 3 {
+			b.t.Errorf("afterwards: got %+v", v.result)
+		}
+	})
+}
+
 func TestARunTookAsLongWhenItIsAskedForAgain(t *testing.T) { // WAIT-1
 	on(t, terminaltest.Options{}, func(b bench) {
 		one, err := b.runs.find("test", b.run("true").RunID)
