@@ -74,8 +74,8 @@ func start(t *testing.T, h home, args ...string) *client {
 		c.in.Close()
 		select {
 		case <-c.done:
-		case <-time.After(5 * time.Second):
-			t.Errorf("the server did not end within 5s of the end of its input")
+		case <-time.After(soon):
+			t.Errorf("the server did not end with its input")
 			_ = cmd.Process.Signal(syscall.SIGKILL)
 		}
 		_ = cmd.Wait()
@@ -156,6 +156,10 @@ func (c *client) post(method string, params any) (int, <-chan reply) {
 
 // patience is the longest that any answer may take: waits are capped at 55 s.
 const patience = 70 * time.Second
+
+// soon is how long what must come of itself may take, also on a busy machine. A
+// command is waited for longer.
+const soon = 20 * time.Second
 
 func (c *client) await(method string, ch <-chan reply) reply {
 	c.t.Helper()

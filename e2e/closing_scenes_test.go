@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"termpilot/testneeds"
 )
@@ -110,7 +109,7 @@ func (g *ground) play(s scene) {
 	if s.process == "vim foreground" {
 		session.text("i")
 		session.text("precious words")
-		session.until("text", "precious words", 20*time.Second)
+		session.until("text", "precious words", soon)
 		g.untilFile(".unsaved.txt.swp", "precious words")
 	}
 	endAll(t, slices.Concat(item.Processes, item.Detached))

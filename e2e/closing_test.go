@@ -185,7 +185,7 @@ func (g *ground) inspect(id string) closeItem {
 // until inspects a session until it is as wanted.
 func (g *ground) until(id, what string, so func(closeItem) bool) closeItem {
 	g.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // programs start and end without an event
+	for end := time.Now().Add(soon); ; time.Sleep(50 * time.Millisecond) { // programs start and end without an event
 		item := g.inspect(id)
 		if so(item) {
 			return item
@@ -262,7 +262,7 @@ func (g *ground) lists(id string) bool {
 // terminal tells a moment later.
 func (g *ground) listsSoon(id string) bool {
 	g.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // between looks
+	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // between looks
 		if g.lists(id) {
 			return true
 		}
@@ -290,7 +290,7 @@ func endAll(t *testing.T, programs []closeProgram) {
 // untilFile waits until a file holds some text.
 func (g *ground) untilFile(name, text string) {
 	g.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) { // a program writes when it likes
+	for end := time.Now().Add(soon); ; time.Sleep(50 * time.Millisecond) { // a program writes when it likes
 		data, _ := os.ReadFile(filepath.Join(g.h.dir, name))
 		if strings.Contains(string(data), text) {
 			return

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"termpilot/testneeds"
 )
@@ -130,14 +129,14 @@ func TestACommandOfANewSessionRunsInTheUsersShellAndLeavesIt(t *testing.T) {
 			t.Fatalf("got %+v", o)
 		}
 		fresh := s.c.at(s.h, shell, o.ID)
-		s.compare(command, fresh.wait(o.RunID, 20*time.Second), want{exit: code(7), output: "from the alias\ntwo  blanks and $HOME"})
+		s.compare(command, fresh.wait(o.RunID, soon), want{exit: code(7), output: "from the alias\ntwo  blanks and $HOME"})
 		fresh.expect("echo the shell is there", want{exit: code(0), output: "the shell is there"})
 
 		// A command that goes on is in front, and its shell behind it.
 		s.c.call("create_window", map[string]any{"profile": shell, "command": "cat", "cwd": s.h.dir}, &o)
 		fresh = s.c.at(s.h, shell, o.ID)
 		fresh.text("to cat\r")
-		fresh.until("text", "to cat", 10*time.Second)
+		fresh.until("text", "to cat", soon)
 		fresh.interrupt()
 		fresh.expect("echo after it", want{exit: code(0), output: "after it"})
 
@@ -219,7 +218,7 @@ func TestANameIsFreeWhenItsSessionHasEnded(t *testing.T) {
 	}
 	s := c.at(h, "bash", o.ID)
 	s.text("exit\r")
-	s.until("exit", "", 10*time.Second)
+	s.until("exit", "", soon)
 	other.call("create_window", map[string]any{"profile": "bash", "name": "build"}, &o)
 	var now struct{ Session listed }
 	c.call("rename_session", map[string]any{"session_id": o.ID, "name": "日本 é"}, &now)

@@ -76,7 +76,7 @@ func made(t testing.TB, h home) home {
 		if out, err := stop.CombinedOutput(); err != nil {
 			t.Errorf("host stop: %v: %s", err, out)
 		}
-		deadline := time.Now().Add(8 * time.Second)
+		deadline := time.Now().Add(soon)
 		for left := h.processes(); len(left) > 0; left = h.processes() {
 			if time.Now().After(deadline) {
 				t.Errorf("left behind: %v", left)

@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"termpilot/testneeds"
 )
@@ -18,7 +15,7 @@ import (
 // than before.
 func (h home) idle(t *testing.T, pane, before string) string {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // tmux tells nobody
+	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // tmux tells nobody
 		if path := h.tmux(t, "display-message", "-p", "-t", pane, "#{pane_path}"); strings.Contains(path, ";at=") && path != before {
 			return path
 		}
@@ -50,7 +47,7 @@ func TestAnotherProcessKnowsThePromptInTmux(t *testing.T) { // TMUX-33, TMUX-34
 			}
 			screen := func() string { return h.tmux(t, "capture-pane", "-p", "-t", pane) }
 			h.tmux(t, "send-keys", "-t", pane, "-l", "echo half")
-			for end := time.Now().Add(10 * time.Second); !strings.HasSuffix(screen(), "echo half") && time.Now().Before(end); {
+			for end := time.Now().Add(soon); !strings.HasSuffix(screen(), "echo half") && time.Now().Before(end); {
 				time.Sleep(10 * time.Millisecond) // tmux tells nobody
 			}
 			if out, errs, status := run("echo no"); status == 0 || !strings.Contains(errs, "already holds text") {
@@ -68,7 +65,7 @@ func TestAnotherProcessKnowsThePromptInTmux(t *testing.T) { // TMUX-33, TMUX-34
 				path := h.idle(t, pane, "")
 				h.tmux(t, "send-keys", "-t", pane, "-l", "clear; "+command)
 				h.tmux(t, "send-keys", "-t", pane, "Enter")
-				for end := time.Now().Add(10 * time.Second); !strings.HasPrefix(screen(), "here") && time.Now().Before(end); {
+				for end := time.Now().Add(soon); !strings.HasPrefix(screen(), "here") && time.Now().Before(end); {
 					time.Sleep(10 * time.Millisecond) // tmux tells nobody
 				}
 				if out, errs, status := run("echo no"); status == 0 || !strings.Contains(errs, want) {
@@ -87,18 +84,10 @@ func TestAKilledServersRunInTmuxHasItsExitCode(t *testing.T) { // RUN-26, TMUX-1
 			testneeds.Program(t, shell)
 			h := tmuxHome(t)
 			first := serve(t, h, "--backend", "tmux")
-			s := first.open(h, shell, map[string]any{"backend": "tmux"})
+			s := first.open(h, shell, map[string]any{"backend": "tmux"}).ready()
 			pane, _, _ := strings.Cut(s.ID, "@")
 			for i, watched := range []bool{true, false} {
-				fifo := filepath.Join(h.dir, "fifo"+string(rune('0'+i)))
-				if err := unix.Mkfifo(fifo, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				end := func() {
-					if err := os.WriteFile(fifo, []byte("on\n"), 0); err != nil {
-						t.Fatal(err)
-					}
-				}
+				fifo, end := s.gate(fmt.Sprintf("gate%d", i))
 				r := s.runFor("sh -c 'read x <"+fifo+"; exit 7'", time.Second)
 				if r.Status != "running" {
 					t.Fatalf("%+v", r)
@@ -116,7 +105,7 @@ func TestAKilledServersRunInTmuxHasItsExitCode(t *testing.T) { // RUN-26, TMUX-1
 					}
 					end()
 				}
-				if got := s.wait(r.RunID, 20*time.Second); got.Status != "completed" || got.ExitCode == nil || *got.ExitCode != 7 || got.Output != "" ||
+				if got := s.wait(r.RunID, soon); got.Status != "completed" || got.ExitCode == nil || *got.ExitCode != 7 || got.Output != "" ||
 					!strings.Contains(got.ExitReason, "before this process watched") {
 					t.Errorf("watched %v: %+v", watched, got)
 				}

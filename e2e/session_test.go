@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"termpilot/testneeds"
 )
 
@@ -133,6 +135,30 @@ func (s *session) runFor(command string, limit time.Duration) runResult {
 		"command": command, "timeout_seconds": limit.Seconds(), "reduce": false,
 	}), &r)
 	return r
+}
+
+// ready is a session whose shell shows its prompt: a command of which only the
+// first second is waited for begins in it.
+func (s *session) ready() *session {
+	s.t.Helper()
+	s.until("prompt", "", soon)
+	return s
+}
+
+// gate is a named pipe in the session's home. A command that reads a line of it
+// waits until it is opened.
+func (s *session) gate(name string) (path string, open func()) {
+	s.t.Helper()
+	path = filepath.Join(s.h.dir, name)
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return path, func() {
+		s.t.Helper()
+		if err := os.WriteFile(path, []byte("on\n"), 0); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // wait waits for a run's end.

@@ -13,16 +13,16 @@ import (
 
 func TestATimeoutEndsTheWaitingOnly(t *testing.T) { // B59
 	everyShell(t, func(t *testing.T, shell string) {
-		s := open(t, shell, "")
+		s := open(t, shell, "").ready()
 		command := "for i in 1 2 3 4 5; do echo $i; sleep 1; done"
 		if shell == "fish" {
 			command = "for i in 1 2 3 4 5; echo $i; sleep 1; end"
 		}
 		r := s.runFor(command, 3*time.Second)
-		if r.Status != "running" || !strings.HasPrefix(r.Output, "1\n2") || r.RunID == "" {
+		if r.Status != "running" || !strings.HasPrefix(r.Output, "1") || r.RunID == "" {
 			t.Fatalf("at the time limit: %+v", r)
 		}
-		s.compare(command, s.wait(r.RunID, 20*time.Second), want{exit: code(0), output: "1\n2\n3\n4\n5"})
+		s.compare(command, s.wait(r.RunID, soon), want{exit: code(0), output: "1\n2\n3\n4\n5"})
 		s.compare(command, s.wait(r.RunID, time.Second), want{exit: code(0), output: "1\n2\n3\n4\n5"})
 	})
 }
@@ -65,8 +65,9 @@ func TestAShellThatTakesItsTimeIsNotSaidToWantMore(t *testing.T) { // RUN-39
 func TestACancelledCallEndsTheWaitingOnly(t *testing.T) { // B60
 	s := open(t, "bash", "")
 	other := s.c.open(s.h, "bash", nil)
-	id, ch := s.c.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 4; echo woke"})})
-	s.until("text", "sleep 4", 5*time.Second)
+	path, end := s.gate("gate")
+	id, ch := s.c.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "echo begun-$((40+2)); read -r x <" + path + "; echo woke"})})
+	s.until("text", "begun-42", soon)
 	s.c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 	other.expect("echo ok", want{exit: code(0), output: "ok"})
 	select {
@@ -78,7 +79,8 @@ func TestACancelledCallEndsTheWaitingOnly(t *testing.T) { // B60
 	if f == nil || f.Code != "session_not_ready" {
 		t.Errorf("the command that goes on: %+v, want session_not_ready", f)
 	}
-	s.until("command", "", 20*time.Second)
+	end()
+	s.until("command", "", soon)
 	if all := s.read("all").Content; !strings.Contains(all, "\nwoke") {
 		t.Errorf("the command was interrupted:\n%s", all)
 	}
@@ -87,26 +89,28 @@ func TestACancelledCallEndsTheWaitingOnly(t *testing.T) { // B60
 func TestASlowCallHoldsNothingUpAndTellsItsProgress(t *testing.T) {
 	s := open(t, "bash", "")
 	other := s.c.open(s.h, "bash", nil)
+	path, end := s.gate("gate")
 	_, ch := s.c.post("tools/call", map[string]any{
-		"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 12"}),
+		"name": "run_command", "arguments": with(s, map[string]any{"command": "read -r x <" + path, "timeout_seconds": 55}),
 		"_meta": map[string]any{"progressToken": "p1"},
 	})
 	for range 5 {
-		began := time.Now()
 		s.c.call("list_sessions", map[string]any{}, nil)
 		other.expect("true", want{exit: code(0)})
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("quick calls took %v beside a slow one", took)
+	}
+	if len(ch) > 0 {
+		t.Error("the slow call ended before the quick ones")
+	}
+	told := func() bool { s.c.mu.Lock(); defer s.c.mu.Unlock(); return len(s.c.progress) > 0 }
+	for late := time.Now().Add(soon); !told(); time.Sleep(20 * time.Millisecond) { // between looks
+		if time.Now().After(late) {
+			t.Fatal("a long wait told no progress")
 		}
 	}
+	end()
 	var r runResult
 	s.c.settle("run_command", s.c.await("run_command", ch), &r)
-	s.compare("sleep 12", r, want{exit: code(0)})
-	s.c.mu.Lock()
-	defer s.c.mu.Unlock()
-	if len(s.c.progress) == 0 {
-		t.Error("a wait of 12 s told no progress")
-	}
+	s.compare("read", r, want{exit: code(0)})
 }
 
 func TestAKilledServerLosesNothing(t *testing.T) { // the run is read by a new server
@@ -114,7 +118,7 @@ func TestAKilledServerLosesNothing(t *testing.T) { // the run is read by a new s
 		h := newHome(t)
 		first := start(t, h)
 		first.request("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "e2e", "version": "1"}})
-		s := first.open(h, shell, nil)
+		s := first.open(h, shell, nil).ready()
 		r := s.runFor("sleep 3; echo survived; sh -c 'exit 6'", time.Second)
 		if r.Status != "running" || r.RunID == "" {
 			t.Fatalf("%+v", r)
@@ -125,7 +129,7 @@ func TestAKilledServerLosesNothing(t *testing.T) { // the run is read by a new s
 		<-first.done
 		second := serve(t, h)
 		s.c = second
-		s.compare("after the kill", s.wait(r.RunID, 20*time.Second), want{exit: code(6), output: "survived"})
+		s.compare("after the kill", s.wait(r.RunID, soon), want{exit: code(6), output: "survived"})
 		s.expect("echo next", want{exit: code(0), output: "next"})
 	})
 }
@@ -134,17 +138,17 @@ func TestAServerKilledInMidCallLosesNothing(t *testing.T) {
 	s := open(t, "bash", "")
 	victim := start(t, s.h)
 	victim.request("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "e2e", "version": "1"}})
-	victim.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 3; echo lived; (exit 8)"})})
-	s.until("text", "sleep 3", 5*time.Second)
+	victim.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "echo begun-$((40+2)); sleep 3; echo lived; (exit 8)"})})
+	s.until("text", "begun-42", soon)
 	if err := victim.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	<-victim.done
-	s.until("command", "", 20*time.Second)
+	s.until("command", "", soon)
 	var r struct{ Content string }
 	s.c.call("read_terminal", with(s, map[string]any{"source": "command", "reduce": false}), &r)
-	if strings.TrimSpace(r.Content) != "lived" {
-		t.Errorf("the last command's output: %q, want lived", r.Content)
+	if strings.TrimSpace(r.Content) != "begun-42\nlived" {
+		t.Errorf("the last command's output: %q, want what it printed before and after the kill", r.Content)
 	}
 }
 
@@ -156,7 +160,7 @@ func TestAHostThatDiesIsNamedAndTheNextCallRecovers(t *testing.T) {
 		t.Fatalf("host status --json: %d %v %s", exit, err, stdout)
 	}
 	_, ch := s.c.post("tools/call", map[string]any{"name": "run_command", "arguments": with(s, map[string]any{"command": "sleep 20"})})
-	s.until("text", "sleep 20", 5*time.Second)
+	s.until("text", "sleep 20", soon)
 	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +169,7 @@ func TestAHostThatDiesIsNamedAndTheNextCallRecovers(t *testing.T) {
 	if f := s.c.settle("run_command", s.c.await("run_command", ch), &r); f == nil && r.ExitCode != nil {
 		t.Errorf("a killed host gave an exit code: %+v", r)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > soon {
 		t.Errorf("took %v to notice", took)
 	}
 	// Its sessions are gone with it, as far as can be told while it does not run.

@@ -79,7 +79,7 @@ func TestSetupInTheForegroundIsTheSupervisor(t *testing.T) { // TUN-6, TUN-33
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // until it has written what it was asked for
+		for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) { // until it has written what it was asked for
 			if out, _, code := w.chatgpt("status"); code == 0 && strings.Contains(out, "ok (") {
 				break
 			}
@@ -110,7 +110,7 @@ func TestSetupInTheForegroundIsTheSupervisor(t *testing.T) { // TUN-6, TUN-33
 			if err != nil {
 				t.Errorf("it ended with %v:\n%s", err, said.String())
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(soon):
 			t.Fatal("SIGTERM does not end it")
 		}
 		t.Logf("SIGTERM ended it within %v", time.Since(began))

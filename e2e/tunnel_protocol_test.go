@@ -106,7 +106,7 @@ func TestACallEndsBeforeChatGPTGivesUp(t *testing.T) { // TUN-27
 		session := w.mustTool("create_window", map[string]any{"profile": "bash", "backend": "host"})["session_id"]
 		began := time.Now()
 		ran := w.mustTool("run_command", map[string]any{"session_id": session, "command": "sleep 4; echo late", "timeout_seconds": 30})
-		if took := time.Since(began); ran["status"] != "running" || ran["run_id"] == nil || took > 15*time.Second {
+		if took := time.Since(began); ran["status"] != "running" || ran["run_id"] == nil || took > soon {
 			t.Errorf("after %v: %v", took, ran)
 		}
 		run := ran["run_id"]

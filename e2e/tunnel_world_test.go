@@ -180,7 +180,7 @@ func alive(pid int) bool {
 // untilRuns waits until a session runs something.
 func (w *world) untilRuns(session any) {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(soon); time.Now().Before(end); {
 		for _, s := range w.mustTool("list_sessions", map[string]any{})["sessions"].([]any) {
 			if s := s.(map[string]any); s["session_id"] == session && s["readiness"].(map[string]any)["state"] == "busy" {
 				return
