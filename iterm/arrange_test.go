@@ -333,6 +333,7 @@ func TestAPaneOfTmuxIsWaitedFor(t *testing.T) { // ITERM-69
 	w.tmux[1] = true
 	s := newFakeServer(t, w)
 	c := s.client(Options{Deadline: time.Second})
+	eventually(t, "it is connected", func() bool { _, err := c.Sessions(t.Context()); return err == nil })
 	_, err := c.Open(t.Context(), terminal.OpenSpec{Place: terminal.InSplit, Beside: sid(1), Command: "make"})
 	wantCode(t, err, fault.Unsupported)
 	if last(s, (*api.ClientOriginatedMessage).GetSplitPaneRequest) != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,30 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
+// lateContext is over once over is closed.
+type lateContext struct {
+	context.Context
+	over chan struct{}
+}
+
+func (c lateContext) Done() <-chan struct{} { return c.over }
+
+func (c lateContext) Err() error {
+	select {
+	case <-c.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// overdue is a context whose deadline passes when expire is called, be it once
+// or more often: when a request has come, say, however long that took.
+func overdue(t *testing.T) (ctx context.Context, expire func()) {
+	over := make(chan struct{})
+	return lateContext{t.Context(), over}, sync.OnceFunc(func() { close(over) })
+}
+
 func TestATextThatTheTerminalParksIsNotRepeated(t *testing.T) { // ITERM-7, ITERM-9
 	for name, hold := range map[string]func(c *fakeConn, m *api.ClientOriginatedMessage) func(){
 		"another client's transaction lasts": func(c *fakeConn, m *api.ClientOriginatedMessage) func() {
@@ -53,13 +78,15 @@ func TestATextThatTheTerminalParksIsNotRepeated(t *testing.T) { // ITERM-7, ITER
 			c := s.client(Options{})
 			sessions(t, c)
 			parked := make(chan func(), 1)
+			ctx, expire := overdue(t)
 			s.handling(func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
 				if hasText(m) {
 					parked <- hold(c, m)
+					expire()
 				}
 				return hasText(m)
 			})
-			err := c.Send(soon(t), sid(1), []byte("x"))
+			err := c.Send(ctx, sid(1), []byte("x"))
 			wantCode(t, err, fault.Deadline)
 			if !strings.Contains(err.Error(), "unknown") {
 				t.Errorf("%v does not say that the effect is unknown", err)

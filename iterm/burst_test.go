@@ -1,8 +1,6 @@
 package iterm
 
 import (
-	"context"
-	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -65,11 +63,7 @@ func TestManySlowSessionsAreNotLateTogether(t *testing.T) { // ITERM-80
 		s := &fakeServer{t: t, world: newWorld(3 * together), delay: each}
 		// All of them take longer than one deadline, each burst takes less.
 		const deadline = 2 * together * each
-		c := New(Options{Name: "iterm2", Deadline: deadline, Dial: func(context.Context) (net.Conn, error) {
-			near, far := net.Pipe()
-			s.running.Go(func() { s.serve(far) })
-			return near, nil
-		}})
+		c := New(Options{Name: "iterm2", Deadline: deadline, Dial: s.pipe})
 		var asked atomic.Int32
 		s.handle = func(_ *fakeConn, m *api.ClientOriginatedMessage) bool {
 			if m.GetVariableRequest().GetSessionId() != "" && asked.Add(1) == together+10 { // one that takes too long

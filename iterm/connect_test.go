@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"termpilot/fault"
 )
@@ -67,14 +68,17 @@ func TestWithoutAFreshCookieTheRefusalIsTold(t *testing.T) { // ITERM-10
 }
 
 func TestATerminalThatRefusesAgainAndAgainIsLeftAlone(t *testing.T) { // ITERM-11
-	s := newFakeServer(t, newWorld(1))
-	s.refuse = http.StatusUnauthorized
-	c := s.client(Options{})
-	for range 8 {
-		_, err := c.Sessions(t.Context())
-		wantCode(t, err, fault.BackendUnavailable)
-	}
-	if got, want := len(s.headers), 2; got > want {
-		t.Errorf("8 calls made %d handshakes, want at most %d", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) { // a clock that stands still between the calls
+		s := &fakeServer{t: t, world: newWorld(1), refuse: http.StatusUnauthorized}
+		c := New(Options{Name: "iterm2", Dial: s.pipe})
+		for range 8 {
+			_, err := c.Sessions(t.Context())
+			wantCode(t, err, fault.BackendUnavailable)
+		}
+		if got, want := len(s.headers), 2; got > want {
+			t.Errorf("8 calls made %d handshakes, want at most %d", got, want)
+		}
+		_ = c.Disconnect()
+		s.running.Wait()
+	})
 }

@@ -94,6 +94,13 @@ func (s *fakeServer) stop() {
 	s.running.Wait()
 }
 
+// pipe connects to it without the system, as a bubble wants it.
+func (s *fakeServer) pipe(context.Context) (net.Conn, error) {
+	near, far := net.Pipe()
+	s.running.Go(func() { s.serve(far) })
+	return near, nil
+}
+
 func (s *fakeServer) client(o Options) *Client {
 	o.Dial = func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer

@@ -95,7 +95,7 @@ func TestTheHostIsABackend(t *testing.T) {
 	terminaltest.TestBackend(t, func(t *testing.T) terminal.Backend {
 		c, g := serveHost(t)
 		gates[c] = g
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		s, err := c.Open(ctx, terminal.OpenSpec{}) // starts it
 		if err != nil {

@@ -100,7 +100,8 @@ func TestALongTextIsOneFrame(t *testing.T) { // ITERM-3
 func TestAServerThatDoesNotAnswerCostsTheDeadlineAndNoMore(t *testing.T) { // ITERM-7
 	s := newFakeServer(t, newWorld(1))
 	s.handle = func(_ *fakeConn, m *api.ClientOriginatedMessage) bool { return m.GetSendTextRequest() != nil }
-	c := s.client(Options{Deadline: time.Second}) // time enough to connect on a busy machine
+	c := s.client(Options{Deadline: time.Second})
+	eventually(t, "it is connected", func() bool { _, err := c.Sessions(t.Context()); return err == nil })
 	err := c.Send(t.Context(), sid(1), []byte("x"))
 	wantCode(t, err, fault.Deadline)
 	if !strings.Contains(err.Error(), "unknown") {
@@ -117,19 +118,17 @@ func TestAServerThatDoesNotAnswerCostsTheDeadlineAndNoMore(t *testing.T) { // IT
 func TestALateAnswerIsNotTakenForAnother(t *testing.T) { // ITERM-7
 	s := newFakeServer(t, newWorld(1))
 	late := make(chan func(), 1)
+	ctx, expire := overdue(t)
 	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
 		if m.GetSendTextRequest().GetText() != "slow" {
 			return false
 		}
 		late <- func() { c.answer(m, s.world.answer(m)) }
+		expire()
 		return true
 	}
 	c := s.client(Options{})
-	if _, err := c.Sessions(t.Context()); err != nil { // connected: the deadline is for the answer alone
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
+	sessions(t, c) // connected: the deadline is for the answer alone
 	wantCode(t, c.Send(ctx, sid(1), []byte("slow")), fault.Deadline)
 	(<-late)()
 	wantCode(t, c.Send(t.Context(), sid(9), []byte("fast")), fault.SessionNotFound)

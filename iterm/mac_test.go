@@ -119,8 +119,8 @@ func tryReading(t *testing.T, c *Client, s terminal.Session) {
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for began := time.Now(); !is(); {
-		if time.Since(began) > 10*time.Second {
-			t.Fatalf("not within 10 s: %s", what)
+		if time.Since(began) > patience {
+			t.Fatalf("not within %v: %s", patience, what)
 		}
 		timer := time.NewTimer(20 * time.Millisecond)
 		<-timer.C

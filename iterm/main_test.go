@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"termpilot/host"
 )
+
+// patience is the longest wait for anything.
+const patience = 20 * time.Second
 
 // hostVariable makes a host of the test binary, for tests that kill it.
 const hostVariable = "ITERM_TEST_SERVES_AS_HOST"

@@ -66,7 +66,7 @@ func (h *hostProcess) start() {
 			c.Close()
 			return
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > patience {
 			h.t.Fatal(err)
 		}
 		timer := time.NewTimer(5 * time.Millisecond)

@@ -43,7 +43,7 @@ func kinds(events []terminal.Event) []terminal.EventKind {
 
 func watch(t *testing.T, c *Client, id terminal.ID) func(func(terminal.Event, error) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	events, err := c.Watch(ctx, id)
 	if err != nil {
