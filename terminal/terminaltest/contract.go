@@ -18,7 +18,7 @@ import (
 // default profile is a bash with prompt marks.
 type Abilities struct {
 	Profile    string        // whose shell is bash (or one that behaves so); "" is the default
-	Patience   time.Duration // the longest wait for anything; 0 is 10s
+	Patience   time.Duration // the longest wait for anything; 0 is 20s
 	Scrollback int           // rows of history that a session keeps; 0: not known, the loss of rows is not tested
 	Overflow   int           // so many commands overflow a watcher that does not read; 0: not tested
 	FixedSize  bool          // Open cannot choose rows and columns: what needs a size is left out
@@ -37,7 +37,7 @@ type Abilities struct {
 // test ends. The commands that it types are those of bash, printf, seq, head,
 // od and stty. It takes real time: it cannot run in a synctest bubble.
 func TestBackend(t *testing.T, open func(t *testing.T) terminal.Backend, can Abilities) {
-	can.Patience = cmp.Or(can.Patience, 10*time.Second)
+	can.Patience = cmp.Or(can.Patience, 20*time.Second)
 	for _, part := range []struct {
 		name string
 		test func(*rig)
@@ -331,6 +331,16 @@ func (r *rig) eventually(id terminal.ID, what string, so func() bool) {
 			r.Fatalf("session %s: not within %v: %s", id, r.can.Patience, what)
 		}
 	}
+}
+
+// takesPastes waits until what tells so would tell that the prompt takes pastes:
+// a line editor may show its prompt before it does.
+func (r *rig) takesPastes(id terminal.ID) {
+	r.Helper()
+	r.eventually(id, "the prompt takes pastes", func() bool {
+		p, err := r.b.Prompt(r.ctx(), id, "")
+		return err == nil && p.Paste != terminal.No
+	})
 }
 
 // shows waits until the screen and its history hold a text.

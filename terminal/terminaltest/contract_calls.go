@@ -250,6 +250,7 @@ func allPrompts(r *rig) { // TERM-16
 		r.Skip("this backend tells prompts one by one")
 	}
 	idle, busy, closed := r.open(), r.open(), r.open()
+	r.takesPastes(idle.ID) // and changes no more
 	r.begin(busy.ID, "sleep 60")
 	r.must(r.b.Close(r.ctx(), closed.ID, terminal.Force))
 	all, err := b.Prompts(r.ctx())
