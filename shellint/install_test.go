@@ -139,13 +139,16 @@ func TestAnInstalledScriptMarksPromptsElsewhereOnly(t *testing.T) { // MARK-42
 			if !c.marks {
 				s.send("echo rea''dy\r")
 				s.await("the shell", func() bool { return strings.Contains(s.plainText(), "\nready") })
-				if s.machine.Seen() {
+				s.mu.Lock()
+				seen := s.machine.Seen()
+				s.mu.Unlock()
+				if seen {
 					t.Errorf("%s: marks", c.env)
 				}
 				continue
 			}
 			p, output := s.run("echo x; false")
-			if status(p) != 1 || output != "x\n" || s.machine.Last().State != terminal.Editing {
+			if status(p) != 1 || output != "x\n" || s.last().State != terminal.Editing {
 				t.Errorf("%s: got %+v %q", c.env, p, output)
 			}
 		}

@@ -255,6 +255,13 @@ func (s *session) prompt() Prompt {
 	return p
 }
 
+// last is the machine's last prompt, at a moment when the shell may print.
+func (s *session) last() Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machine.Last()
+}
+
 // run types a line at a prompt and returns how its prompt ended, and what was
 // printed between its marks, when the next prompt stands.
 func (s *session) run(line string) (Prompt, string) {

@@ -135,6 +135,8 @@ func TestLinesTypedAtOnceAreCommandsOfTheirOwn(t *testing.T) { // MARK-22
 			return ends == 3 && s.machine.Last().State == terminal.Editing
 		})
 		var codes []int
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		for _, p := range s.machine.Prompts() {
 			codes = append(codes, status(p))
 		}
