@@ -86,7 +86,7 @@ func program() string {
 func (s *server) stop() {
 	pid := strings.TrimSpace(s.try("display-message", "-p", "#{pid}"))
 	s.try("kill-server")
-	for end := time.Now().Add(5 * time.Second); pid != "" && time.Now().Before(end); {
+	for end := time.Now().Add(patience); pid != "" && time.Now().Before(end); {
 		n, err := strconv.Atoi(pid)
 		if p, gone := process.Lookup(n); err != nil || gone != nil || p.State == process.Zombie {
 			return
@@ -97,7 +97,7 @@ func (s *server) stop() {
 
 // try runs tmux on the server, whatever comes of it.
 func (s *server) try(args ...string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program(), append([]string{"-u", "-S", s.socket}, args...)...)
 	cmd.Env = s.env
@@ -129,7 +129,7 @@ func (s *server) backend(change ...func(*Options)) *Backend {
 }
 
 func ctx(t testing.TB) context.Context {
-	c, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	c, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return c
 }

@@ -138,6 +138,7 @@ func TestAFloodDelaysNobody(t *testing.T) { // TMUX-24
 	}
 	s.run("new-window", "-d", "yes 0123456789abcdef | head -c 20000000; echo END; exec cat")
 	var slowest time.Duration
+	flooding := time.Now()
 	reads, before := 0, memory()
 	var flood terminal.ID
 	read := func() bool {
@@ -162,8 +163,9 @@ func TestAFloodDelaysNobody(t *testing.T) { // TMUX-24
 		time.Sleep(50 * time.Millisecond) // as a client would that looks often
 	}
 	t.Logf("%d reads, the slowest %v, memory grew by %d KiB", reads, slowest, (memory()-before)>>10)
-	if slowest > time.Second {
-		t.Errorf("the slowest read took %v", slowest)
+	// Who had to wait for the flood would wait for most of it, on any machine.
+	if most := max(time.Second, time.Since(flooding)/4); slowest > most {
+		t.Errorf("the slowest read took %v, of at most %v", slowest, most)
 	}
 	if grown := memory() - before; grown > 64<<20 {
 		t.Errorf("memory grew by %d MiB", grown>>20)
@@ -306,7 +308,7 @@ func TestAConnectionThatTellsAndDoesNotAttachIsGivenUp(t *testing.T) { // TMUX-4
 		if h != nil {
 			t.Error("it counts as attached")
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it is waited for without end")
 	}
 }
