@@ -227,7 +227,7 @@ func harmless(v string) bool {
 	case "true", "false", "null", "none", "nil", "undefined", "required", "optional", "string", "example", "changeme":
 		return true
 	}
-	return v[0] == '$' || v[0] == '/' || v[0] == '*' || v[0] == '%' || v[0] == '.' || len(v) < 8 && strings.Trim(v, "0123456789.") == ""
+	return strings.HasPrefix(v, keyBegin[:len(keyBegin)-1]) || v[0] == '$' || v[0] == '/' || v[0] == '*' || v[0] == '%' || v[0] == '.' || len(v) < 8 && strings.Trim(v, "0123456789.") == ""
 }
 
 // random reports whether a value looks as if nobody had thought of it as a
@@ -292,19 +292,83 @@ func (t *table) hideAbove(i int) {
 // hideKeys hides the lines inside of private keys (RFC 7468), however the rest
 // is cut, and those above the end of one whose beginning is not there.
 func (t *table) hideKeys() {
-	inside := false
+	var k keys
 	for i := range t.lines {
 		l := &t.lines[i]
+		if !k.inside && strings.Contains(l.text, keyEnd) && strings.Contains(l.text, keyLabel) && !strings.Contains(l.text, keyBegin) {
+			t.hideAbove(i)
+		}
+		l.text = k.hide(l.text)
+	}
+}
+
+// The marks around a private key.
+const (
+	keyBegin = "-----BEGIN "
+	keyLabel = "PRIVATE KEY-----"
+	keyEnd   = "-----END "
+)
+
+// keys follows the lines of a text through the private keys that it holds.
+type keys struct{ inside bool }
+
+// hide returns a line without what is of a key, be it a line of one or all of one
+// with \n for its line ends, as in JSON.
+func (k *keys) hide(text string) string {
+	if !k.inside && !strings.Contains(text, keyBegin) {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	flush := func(to int) {
+		piece := text[from:to]
+		if k.inside && (holdsKey(piece) || len(piece) == len(text) && len(piece) > len(mask)) {
+			piece = hiddenSecret
+		}
+		b.WriteString(piece)
+		from = to
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], "-----")
+		if i < 0 {
+			break
+		}
+		at += i
 		switch {
-		case strings.Contains(l.text, "-----BEGIN ") && strings.Contains(l.text, "PRIVATE KEY-----"):
-			inside = true
-		case strings.Contains(l.text, "-----END "):
-			if !inside && strings.Contains(l.text, "PRIVATE KEY-----") {
-				t.hideAbove(i)
+		case strings.HasPrefix(text[at:], keyEnd):
+			flush(at)
+			k.inside = false
+			at += len(keyEnd)
+		case strings.HasPrefix(text[at:], keyBegin):
+			label := at + len(keyBegin)
+			n := strings.Index(text[label:min(label+48, len(text))], keyLabel)
+			if n < 0 {
+				at = label
+				break
 			}
-			inside = false
-		case inside && len(l.text) > len(mask):
-			l.text = hiddenSecret
+			flush(at)
+			at = label + n + len(keyLabel)
+			k.inside = false
+			flush(at)
+			k.inside = true
+		default:
+			at++
 		}
 	}
+	flush(len(text))
+	return b.String()
+}
+
+// holdsKey reports whether a piece of a line has as much of what keys are written
+// in as no word has.
+func holdsKey(piece string) bool {
+	const enough = 16
+	for i := 0; i+enough <= len(piece); {
+		end := span(piece, i, "+/=")
+		if end-i >= enough {
+			return true
+		}
+		i = end + 1
+	}
+	return false
 }

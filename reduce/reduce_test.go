@@ -167,6 +167,30 @@ func TestMaskHidesSecrets(t *testing.T) { // REDUCE-10
 	}
 }
 
+func TestMaskHidesAKeyThatIsOneLine(t *testing.T) { // REDUCE-10
+	for _, c := range []struct{ in, want string }{
+		{
+			"{\n  \"private_key\": \"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG\\nAbC=\\n-----END PRIVATE KEY-----\\n\",\n  \"client_email\": \"me@here\"\n}",
+			"{\n  \"private_key\": \"-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----\\n\",\n  \"client_email\": \"me@here\"\n}",
+		},
+		{
+			"K='-----BEGIN EC PRIVATE KEY----- MHcCAQEEIIGLlamZ0123 -----END EC PRIVATE KEY-----' and on\nnext line",
+			"K='-----BEGIN EC PRIVATE KEY-----***-----END EC PRIVATE KEY-----' and on\nnext line",
+		},
+		{"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG\nMIIEvQIB\n-----END", "-----BEGIN PRIVATE KEY-----***\n***\n***"},
+		{"a:-----BEGIN PRIVATE KEY-----\nb:-----BEGIN PRIVATE KEY-----", "a:-----BEGIN PRIVATE KEY-----\nb:-----BEGIN PRIVATE KEY-----"},
+		{"-----BEGIN CERTIFICATE-----\nMIIEvQIBADANBgkqhkiG\n-----END CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nMIIEvQIBADANBgkqhkiG\n-----END CERTIFICATE-----"},
+	} {
+		if got := Cut(c.in, Options{Mask: true}); got.Text != c.want || got.Masked != strings.Count(c.want, "***") {
+			t.Errorf("%q: %d masked, %q", c.in, got.Masked, got.Text)
+		}
+	}
+	long := strings.Repeat("-----BEGIN PRIVATE KEY-----", 40000) // it takes no longer than its length
+	if got := new(keys).hide(long); got != long {
+		t.Error("marks alone were changed")
+	}
+}
+
 func BenchmarkPlain(b *testing.B) {
 	text := strings.Repeat("2026-01-01 12:00:00 some ordinary line of a log with words in it\n", 10000)
 	b.SetBytes(int64(len(text)))
