@@ -40,6 +40,9 @@ func (p probe) run(ctx context.Context, args ...string) (string, error) {
 	var out capped
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it ended well; something that it, or anybody, was starting meanwhile has a copy of the output's end
+	}
 	text := plain(out.String())
 	line := filepath.Base(p.binary) + " " + strings.Join(args, " ")
 	switch {

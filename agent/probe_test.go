@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,10 +17,6 @@ import (
 func TestAProbeThatIsGivenUpLeavesNothing(t *testing.T) { // LAUNCH-6
 	t.Parallel()
 	dir := t.TempDir()
-	self := filepath.Join(dir, "slow")
-	if err := os.WriteFile(self, []byte("#!/bin/sh\nsleep 600 &\necho $! > child.new\nmv child.new child\nwait\n"), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var child process.Process
@@ -34,7 +31,7 @@ func TestAProbeThatIsGivenUpLeavesNothing(t *testing.T) { // LAUNCH-6
 			pause(ctx, 20*time.Millisecond)
 		}
 	}()
-	_, err := probe{binary: self, cwd: dir, env: os.Environ()}.run(ctx, "--version")
+	_, err := probe{binary: "/bin/sh", cwd: dir, env: os.Environ()}.run(ctx, "-c", "sleep 600 & echo $! > child.new; mv child.new child; wait")
 	if fault.CodeOf(err) != fault.Deadline || fault.HintOf(err) == "" {
 		t.Error(err)
 	}
@@ -42,5 +39,17 @@ func TestAProbeThatIsGivenUpLeavesNothing(t *testing.T) { // LAUNCH-6
 		if child.PID == 0 || time.Now().After(end) {
 			t.Fatalf("%+v still runs", child)
 		}
+	}
+}
+
+func TestAProgramThatLeavesSomethingBehindWorks(t *testing.T) { // LAUNCH-6
+	t.Parallel()
+	said, err := probe{binary: "/bin/sh", cwd: t.TempDir(), env: os.Environ()}.run(t.Context(), "-c", "sleep 600 & echo $$")
+	group, _ := strconv.Atoi(strings.TrimSpace(said))
+	if err != nil || group == 0 {
+		t.Fatalf("%q %v", said, err)
+	}
+	if err := syscall.Kill(-group, syscall.SIGKILL); err != nil { // it has the output's end
+		t.Error(err)
 	}
 }

@@ -51,7 +51,7 @@ func findClient(ctx context.Context, path string) (found, version string, err er
 	cmd.WaitDelay = time.Second
 	out := &head{}
 	cmd.Stdout = out
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) { // else it ended well, and something else has a copy of the output's end
 		return missing(found+" does not run", err)
 	}
 	numbers, version, ok := parseVersion(string(out.text))

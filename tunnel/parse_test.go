@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -56,6 +58,17 @@ func TestAVersionIsUnderstood(t *testing.T) { // TUN-22
 		if _, _, err := findClient(t.Context(), path); !errors.Is(err, fault.ClientMissing) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: got %v, want it to say %q", script, err, says)
 		}
+	}
+	left := filepath.Join(filepath.Dir(path), "left") // it runs on, with a copy of the output's end
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nsleep 600 &\necho $! >"+left+"\necho 0.0.10\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, version, err := findClient(t.Context(), path); err != nil || version != "0.0.10" {
+		t.Errorf("one that leaves something behind: %q %v", version, err)
+	}
+	data, _ := os.ReadFile(left)
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Errorf("%q: %v", data, err)
 	}
 }
 
