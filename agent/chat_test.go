@@ -133,8 +133,12 @@ func TestAnEndThatNobodyTellsIsNotMadeUp(t *testing.T) { // FOLLOW-3, FOLLOW-8
 		if err != nil || !got.TimedOut || got.Sessions[0].Outcome != Pending {
 			t.Errorf("%+v %v", got, err)
 		}
-		s, err := w.agents.Status(t.Context(), r.SessionID, "")
-		if err != nil || s.State != "ready" || s.Outcome != Pending || !strings.Contains(s.Reason, "has not said that it took the text") {
+		var s TurnReceipt
+		w.until("its composer stands", func() bool {
+			s, err = w.agents.Status(t.Context(), r.SessionID, "")
+			return err != nil || s.State == "ready"
+		})
+		if err != nil || s.Outcome != Pending || !strings.Contains(s.Reason, "has not said that it took the text") {
 			t.Errorf("%+v %v", s, err)
 		}
 		_, err = w.agents.Result(t.Context(), ResultRequest{SessionID: r.SessionID})
