@@ -55,7 +55,11 @@ async def main(connection):
         check("the status of a signal", status, 130)
         await until("the prompt after it", monitor, lambda e: e[0] == Mode.PROMPT)
 
+        async def goes_on():
+            return "continuation" in str(await session.async_get_variable("termpilot.prompt"))
+
         await session.async_send_text("echo 'two\r")
+        await soon("the line goes on", goes_on, True)  # what is typed before is echoed by the terminal, too
         await session.async_send_text("lines'\r")
         _, value, many = await until("a command of two lines", monitor, lambda e: e[0] == Mode.COMMAND_START)
         check("as it was typed", value, "echo 'two\nlines'")
