@@ -25,7 +25,7 @@ func FuzzJSONHoldsTheRules(f *testing.F) { fuzzFamily(f, "docker inspect", "npm 
 func FuzzCurlHoldsTheRules(f *testing.F) { fuzzFamily(f, "curl -v") }
 
 func FuzzMaskingTwiceIsMaskingOnce(f *testing.F) { // REDUCE-10
-	for _, s := range []string{"A_TOKEN=abcdefgh", "https://u:pass@h/", `{"password": "hunter2x"}`, "sk-" + "abcdefghijklmnopqrstuv", "authorization: basic abcd"} {
+	for _, s := range []string{"A_TOKEN=abcdefgh", "https://u:pass@h/", `{"password": "hunter2x"}`, "sk-" + "abcdefghijklmnopqrstuv", "authorization: basic abcd", "Authorization:0000000000 000"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -156,7 +156,7 @@ func valueAt(text string, i int) (from, to int) {
 	loose := spaced || from > i+1 && text[i+1] == ' '
 	if strings.HasSuffix(name, "authorization") && text[i] == ':' {
 		scheme := strings.IndexByte(text[from:], ' ')
-		if scheme > 0 && scheme < 10 {
+		if scheme > 0 && scheme < 10 && wordByte(text[from]) { // a mask is none
 			from += scheme + 1
 		}
 		return from, span(text, from, "._~+/=-")
