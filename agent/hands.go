@@ -91,7 +91,7 @@ func (h *hands) reads() error {
 		return h.unproven("the terminal is not of this machine, so that it is not known what reads there", "use send_text if typing is right all the same")
 	}
 	p, err := h.a.machine.Lookup(r.PID)
-	if errors.Is(err, process.ErrGone) || err == nil && (!p.Start.Equal(process.Born(r.Birth)) || p.State == process.Zombie) {
+	if !process.Runs(p, err, process.Born(r.Birth)) {
 		return h.agentEnded()
 	}
 	if err != nil {
