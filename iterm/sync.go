@@ -155,9 +155,6 @@ func (s *state) isOurs() bool {
 func (c *Client) Sessions(ctx context.Context) ([]terminal.Session, error) {
 	var list []terminal.Session
 	err := c.read(ctx, "sessions", "", func(l *link) error {
-		if err := l.knowDetails(ctx); err != nil {
-			return err
-		}
 		if err := l.fetchMissing(ctx); err != nil {
 			return err
 		}
@@ -175,9 +172,6 @@ func (c *Client) Find(ctx context.Context, id terminal.ID) (terminal.Session, er
 	}
 	var found terminal.Session
 	err := c.read(ctx, op, id, func(l *link) error {
-		if err := l.knowDetails(ctx); err != nil {
-			return err
-		}
 		if err := l.fetchMissing(ctx); err != nil {
 			return err
 		}
@@ -195,8 +189,12 @@ func (c *Client) Find(ctx context.Context, id terminal.ID) (terminal.Session, er
 // known of some stays known.
 const together = 64
 
-// fetchMissing reads the variables of sessions not yet known.
+// fetchMissing reads the variables of sessions not yet known, of which there are
+// more where the terminal is known to be our host.
 func (l *link) fetchMissing(ctx context.Context) error {
+	if err := l.knowDetails(ctx); err != nil {
+		return err
+	}
 	for ids := range slices.Chunk(l.state.unfetched(), together) {
 		calls := make([]*call, len(ids))
 		for i, id := range ids {
