@@ -112,7 +112,7 @@ func invokeFunction(c *client, in *api.InvokeFunctionRequest, reply func(proto.M
 			c.out.hurry()
 		}
 		answer(result, err)
-		c.out.lingersNoLonger() // it is typed: what this costs nobody waits for
+		c.out.boundLinger() // it is typed: what this costs nobody waits for
 		return
 	}
 	if about.method {

@@ -206,7 +206,7 @@ func (o *outbox) keep() {
 
 // lingers has what is queued wait for what follows it: a write and a wake-up of
 // the client for each step of a short command cost more than it does. It ends
-// with hurry, or lingerTime after lingersNoLonger. What is queued already has
+// with hurry, or lingerTime after boundLinger. What is queued already has
 // lingered before, and goes.
 func (o *outbox) lingers() {
 	o.mu.Lock()
@@ -214,8 +214,8 @@ func (o *outbox) lingers() {
 	o.lingering = !o.closed && len(o.messages) == 0
 }
 
-// lingersNoLonger bounds the lingering, unless it has ended.
-func (o *outbox) lingersNoLonger() {
+// boundLinger ends the lingering after lingerTime, unless it has ended by then.
+func (o *outbox) boundLinger() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -296,6 +296,21 @@ func (o *outbox) await() bool {
 func (o *outbox) take() []message {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.burst()
+}
+
+// takeLittle is take when all that is to be sent is no more than goes out together.
+func (o *outbox) takeLittle() []message {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.size > maxBurst || o.kept {
+		return nil
+	}
+	return o.burst()
+}
+
+// burst is take for a caller that holds mu.
+func (o *outbox) burst() []message {
 	o.kept = false
 	if !o.due() {
 		return nil
@@ -312,17 +327,6 @@ func (o *outbox) take() []message {
 	o.size -= size
 	o.freed.Broadcast()
 	return burst
-}
-
-// takeLittle is take when all that is queued is no more than goes out together.
-func (o *outbox) takeLittle() []message {
-	o.mu.Lock()
-	little := o.size <= maxBurst && !o.kept
-	o.mu.Unlock()
-	if !little {
-		return nil
-	}
-	return o.take()
 }
 
 // crowded reports whether many messages wait.

@@ -28,14 +28,14 @@ func TestAnAnswerLingersForWhatFollowsIt(t *testing.T) { // HOST-191
 		defer o.close()
 		o.lingers()
 		o.later(text("answer"))
-		o.lingersNoLonger()
+		o.boundLinger()
 		o.wake()
 		if n, after := took(t, o); n != 1 || after != lingerTime {
 			t.Errorf("alone: %d messages after %v", n, after)
 		}
 		o.lingers()
 		o.later(text("answer"))
-		o.lingersNoLonger()
+		o.boundLinger()
 		o.wake()
 		time.AfterFunc(lingerTime/2, func() {
 			o.later(text("start"))
@@ -49,18 +49,18 @@ func TestAnAnswerLingersForWhatFollowsIt(t *testing.T) { // HOST-191
 		o.lingers()
 		o.later(text("answer"))
 		o.hurry()
-		o.lingersNoLonger() // it has ended
+		o.boundLinger() // it has ended
 		if _, after := took(t, o); after != 0 {
 			t.Errorf("hurried: after %v", after)
 		}
 		o.lingers()
 		o.later(text("answer"))
-		o.lingersNoLonger()
+		o.boundLinger()
 		time.AfterFunc(lingerTime/2, func() { // the next request
 			o.hurry()
 			o.lingers()
 			o.later(text("answer"))
-			o.lingersNoLonger()
+			o.boundLinger()
 			o.wake()
 		})
 		if n, after := took(t, o); n != 2 || after != lingerTime/2 {
@@ -80,7 +80,7 @@ func TestALingeringClientIsClosedAtOnce(t *testing.T) { // HOST-191
 		o.lingers()
 		o.later(text("answer"))
 		o.close()
-		o.lingersNoLonger()
+		o.boundLinger()
 		if o.await() || len(o.take()) > 0 {
 			t.Error("it gives out messages")
 		}
