@@ -204,31 +204,13 @@ func TestAClientOfTheNewEraThatGoesAwayCancelsItsCall(t *testing.T) { // MCP-55
 func TestSessionsHaveABound(t *testing.T) { // MCP-56
 	w := newWorld(t)
 	server := serveHTTP(t, w, HTTP{Token: secret})
-	begin := func() (session string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+Path, strings.NewReader(hello))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("Authorization", "Bearer "+secret)
-		res, err := server.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), `"serverInfo"`) {
-			t.Fatalf("got %s, %v", text, err)
-		}
-		return res.Header.Get(sessionHeader)
-	}
 	last := ""
 	for i := range maxSessions {
-		if last = begin(); last == "" {
+		if last = shake(t, server); last == "" {
 			t.Fatalf("client %d has no session", i)
 		}
 	}
-	if got := begin(); got != "" {
+	if got := shake(t, server); got != "" {
 		t.Errorf("one too many has session %s", got)
 	}
 	if got, body := post(t, server, Path, callTool("7", "echo"), nil); got != 200 || !strings.Contains(body, `"id":7,"result"`) {
@@ -239,10 +221,9 @@ func TestSessionsHaveABound(t *testing.T) { // MCP-56
 	}
 }
 
-func TestAClientOfTheOlderEraCancelsWithinItsSession(t *testing.T) { // MCP-56
-	w := newWorld(t)
-	server := serveHTTP(t, w, HTTP{Token: secret})
-	id := ""
+// shake performs the handshake of the older era, and returns the session that came of it.
+func shake(t *testing.T, server *httptest.Server) (session string) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+Path, strings.NewReader(hello))
 	if err != nil {
 		t.Fatal(err)
@@ -254,9 +235,17 @@ func TestAClientOfTheOlderEraCancelsWithinItsSession(t *testing.T) { // MCP-56
 	if err != nil {
 		t.Fatal(err)
 	}
-	id = res.Header.Get(sessionHeader)
-	_, _ = io.Copy(io.Discard, res.Body)
-	_ = res.Body.Close()
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), `"serverInfo"`) {
+		t.Fatalf("got %s, %v", text, err)
+	}
+	return res.Header.Get(sessionHeader)
+}
+
+func TestAClientOfTheOlderEraCancelsWithinItsSession(t *testing.T) { // MCP-56
+	w := newWorld(t)
+	server := serveHTTP(t, w, HTTP{Token: secret})
+	id := shake(t, server)
 	if id == "" {
 		t.Fatal("no session")
 	}
@@ -272,13 +261,13 @@ func TestAClientOfTheOlderEraCancelsWithinItsSession(t *testing.T) { // MCP-56
 	}
 	wait(t, w.ended, "its cancellation")
 	wait(t, answered, "the end of the request")
-	r, err = http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+Path, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+Path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+secret)
 	inSession(r)
-	res, err = server.Client().Do(r)
+	res, err := server.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
