@@ -97,7 +97,15 @@ func Dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dial(ctx, loc.Socket)
+	conn, err := dial(ctx, loc.Socket)
+	if err != nil {
+		return nil, err
+	}
+	quiet, err := watchConn(conn)
+	if err != nil {
+		return nil, unavailable("host dial", "no connection can be had", err)
+	}
+	return quiet, nil
 }
 
 // DialAttach connects to the second socket, for [Attach].

@@ -1,130 +1,20 @@
 package host
 
 import (
-	"errors"
 	"os"
-	"sync"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// master is a PTY that is waited for by way of the runtime's poller, but is not
-// itself in it: that would be woken whenever a program has read what was typed,
-// which line editors do byte by byte, each time with a wake-up of the host.
-type master struct {
-	*watched
-}
-
-type watched struct {
-	fd   int
-	in   *readiness // to read
-	out  *readiness // to write; armed only while a write waits
-	once sync.Once
-	err  error // of closing
-}
-
-// readiness is an epoll(7) instance that watches the PTY for one thing. The
-// runtime's poller watches it in turn.
-type readiness struct {
-	fd   int // of the PTY
-	epfd int
-	file *os.File
-	raw  syscall.RawConn
-}
-
-func watchFor(fd int, events uint32) (*readiness, error) {
-	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	if err = unix.SetNonblock(epfd, true); err == nil { // or it would not be watched
-		err = unix.EpollCtl(epfd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
-	}
-	if err != nil {
-		_ = unix.Close(epfd)
-		return nil, err
-	}
-	r := &readiness{fd: fd, epfd: epfd, file: os.NewFile(uintptr(epfd), "epoll")}
-	if r.raw, err = r.file.SyscallConn(); err != nil {
-		_ = r.file.Close()
-		return nil, err
-	}
-	return r, nil
-}
-
-// arm has it watch for what a write waits for, once.
-func (r *readiness) arm() error {
-	return unix.EpollCtl(r.epfd, unix.EPOLL_CTL_MOD, r.fd, &unix.EpollEvent{Events: unix.EPOLLOUT | unix.EPOLLONESHOT, Fd: int32(r.fd)})
-}
+// master is a PTY that is waited for.
+type master struct{ *watched }
 
 func newMaster(f *os.File) (master, error) {
-	defer f.Close()
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return master{}, err
-	}
-	w := &watched{fd: fd}
-	if err = unix.SetNonblock(fd, true); err == nil {
-		if w.in, err = watchFor(fd, unix.EPOLLIN); err == nil {
-			if w.out, err = watchFor(fd, unix.EPOLLONESHOT); err == nil {
-				return master{w}, nil
-			}
-			_ = w.in.file.Close()
-		}
-	}
-	_ = unix.Close(fd)
-	return master{}, err
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	return whenReady(w.in.raw, func(int) (int, error) { return readNow(w.fd, p) })
-}
-
-func (w *watched) Write(p []byte) (written int, err error) {
-	waited := w.out.raw.Read(func(uintptr) bool {
-		for written < len(p) {
-			var n int
-			n, err = writeNow(w.fd, p[written:])
-			written += max(n, 0)
-			if errors.Is(err, unix.EAGAIN) {
-				err = w.out.arm()
-				return err != nil
-			}
-			if err != nil {
-				return true
-			}
-		}
-		return true
-	})
-	if waited != nil {
-		err = waited
-	}
-	return written, err
+	w, err := watchFile(f)
+	return master{w}, err
 }
 
 // wake ends the Read that waits, and every later one.
-func (w *watched) wake() { _ = w.in.file.SetReadDeadline(time.Unix(1, 0)) }
+func (m master) wake() { _ = m.SetReadDeadline(time.Unix(1, 0)) }
 
 // wakeWriter ends the Write that waits, and every later one.
-func (w *watched) wakeWriter() { _ = w.out.file.SetReadDeadline(time.Unix(1, 0)) }
-
-// control calls f with the descriptor, which nobody closes meanwhile.
-func (w *watched) control(f func(fd int) error) error {
-	var failed error
-	if err := w.in.raw.Control(func(uintptr) { failed = f(w.fd) }); err != nil {
-		return err
-	}
-	return failed
-}
-
-// Close ends waiting reads and writes, then closes.
-func (w *watched) Close() error {
-	w.once.Do(func() {
-		// Both return when nobody is in a call any more.
-		_, _ = w.in.file.Close(), w.out.file.Close()
-		w.err = unix.Close(w.fd)
-	})
-	return w.err
-}
+func (m master) wakeWriter() { _ = m.SetWriteDeadline(time.Unix(1, 0)) }

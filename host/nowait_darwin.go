@@ -34,3 +34,5 @@ func termiosNow(fd int) (unix.Termios, error) {
 func foregroundNow(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.TIOCGPGRP) }
 
 func attend(conn *net.UnixConn, _ syscall.RawConn) net.Conn { return conn }
+
+func watchConn(conn *net.UnixConn) (net.Conn, error) { return conn, nil }
