@@ -41,7 +41,7 @@ const (
 	Refused            Code = "backend_refused"     // the backend answered that it will not do this
 	Protocol           Code = "protocol_error"      // a peer broke its protocol
 	Unsupported        Code = "unsupported"         // this backend cannot do this
-	Deadline           Code = "deadline_exceeded"   // no answer came within the deadline; whether the effect happened is unknown
+	Deadline           Code = "deadline_exceeded"   // no answer came within the deadline, or an unreadable one to what has an effect; whether it happened is unknown
 	Storage            Code = "storage_failed"      // a record could not be written; nothing was done
 	KeyMissing         Code = "key_missing"         // the reference to the runtime key leads to nothing
 	KeyInvalid         Code = "key_invalid"         // what stands where the runtime key should be is none

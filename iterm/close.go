@@ -10,7 +10,7 @@ import (
 	"termpilot/terminal"
 )
 
-// relist is how long Close waits for a notification before it looks for itself.
+// relist is how long an effect is waited for before the topology is read anew.
 const relist = 500 * time.Millisecond
 
 // group is what one close request ends: a session, or all of a tab or window.
@@ -98,7 +98,7 @@ func (c *Client) close(ctx context.Context, op string, of group, how terminal.Cl
 			Hint: "ask the user, or pass force",
 		}
 	default:
-		return c.explain(ctx, op, id, refusal("the close was refused: "+status.String()), true)
+		return c.explain(ctx, op, id, refusedBy("the close", status), true)
 	}
 }
 
@@ -143,20 +143,12 @@ func (c *Client) patience(ctx context.Context) (context.Context, context.CancelF
 }
 
 // awaitGone returns when sessions are in the topology no more, or not in their
-// group: one that was moved out in time lives. Notifications tell; when none
-// comes, the topology is read again.
+// group: one that was moved out in time lives.
 func (l *link) awaitGone(ctx context.Context, of group, ids []terminal.ID) error {
-	for relisted := false; ; {
-		changed := l.state.next()
-		left := slices.ContainsFunc(ids, func(id terminal.ID) bool { return l.state.remains(id, of, relisted) })
-		if !left {
-			return nil
-		}
-		var err error
-		if relisted, err = l.awaitChange(ctx, changed); err != nil {
-			return err
-		}
-	}
+	return l.until(ctx, func(reads int) (bool, error) {
+		left := slices.ContainsFunc(ids, func(id terminal.ID) bool { return l.state.remains(id, of, reads > 0) })
+		return !left, nil
+	})
 }
 
 // remains reports whether a session is still in its group. One that no layout
@@ -171,20 +163,31 @@ func (s *state) remains(id terminal.ID, of group, relisted bool) bool {
 	return of.session != "" || of.has(r)
 }
 
-// awaitChange waits for the state to change, and reads the topology anew when
-// it has not for a while; it says which.
-func (l *link) awaitChange(ctx context.Context, changed <-chan struct{}) (relisted bool, err error) {
+// until waits for the effect of a request that the terminal has taken: done is
+// asked at once, after every change of the state, and after each reading of the
+// topology, which is read anew every relist, whatever else changes meanwhile.
+// reads is how often it was.
+func (l *link) until(ctx context.Context, done func(reads int) (bool, error)) error {
 	timer := time.NewTimer(relist)
 	defer timer.Stop()
-	select {
-	case <-changed:
-		return false, nil
-	case <-l.lost:
-		return false, &lostError{sent: true, cause: l.cause}
-	case <-ctx.Done():
-		return false, &lateError{sent: true, cause: context.Cause(ctx)}
-	case <-timer.C:
-		return true, l.readTopology(ctx)
+	for reads := 0; ; {
+		changed := l.state.next()
+		if yes, err := done(reads); yes || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-l.lost:
+			return &lostError{sent: true, cause: l.cause}
+		case <-ctx.Done():
+			return &lateError{sent: true, cause: context.Cause(ctx)}
+		case <-timer.C:
+			if err := l.readTopology(ctx); err != nil {
+				return &takenError{err}
+			}
+			reads++
+			timer.Reset(relist)
+		}
 	}
 }
 

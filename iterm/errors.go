@@ -3,7 +3,10 @@ package iterm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"termpilot/fault"
 	"termpilot/terminal"
@@ -26,6 +29,12 @@ type lateError struct {
 
 func (e *lateError) Error() string { return e.cause.Error() }
 func (e *lateError) Unwrap() error { return e.cause }
+
+// takenError is what went wrong after the terminal had taken a request with an
+// effect. It hides its cause from errors.Is: a refusal to tell is no refusal.
+type takenError struct{ cause error }
+
+func (e *takenError) Error() string { return e.cause.Error() }
 
 // refusal is the text of a response that is an error.
 type refusal string
@@ -76,6 +85,15 @@ type violation string
 
 func (e violation) Error() string { return string(e) }
 
+// refusedBy is what a status other than OK says of a request for something. Of one
+// that this client does not know, nobody knows what it says.
+func refusedBy(what string, status protoreflect.Enum) error {
+	if known := status.Descriptor().Values().ByNumber(status.Number()); known != nil {
+		return refusal("the terminal refused " + what + ": " + string(known.Name()))
+	}
+	return violation(fmt.Sprintf("the status of %s is %d, which is none", what, status.Number()))
+}
+
 // errNotFound says that the terminal does not know the session.
 var errNotFound = errors.New("the terminal does not know the session")
 
@@ -86,20 +104,24 @@ func isLost(err error) bool {
 }
 
 // explain turns an error of a link into a fault. With effect set, an answer
-// that never came leaves open whether the terminal acted.
+// that never came, or cannot be read, leaves open whether the terminal acted.
 func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err error, effect bool) error {
 	if err == nil {
 		return nil
 	}
 	out := &fault.Error{Op: op, Session: string(id), Err: err}
 	var (
+		taken  *takenError
 		known  *fault.Error
 		lost   *lostError
 		late   *lateError
 		no     refusal
 		broken violation
 	)
+	const lookFirst = "look at the session before trying again"
 	switch {
+	case errors.As(err, &taken):
+		out.Code, out.Detail, out.Hint = fault.Deadline, "it was accepted; whether it happened is unknown", lookFirst
 	case errors.As(err, &known):
 		var failed *unreachable
 		if known.Op != "" && !errors.As(err, &failed) {
@@ -110,7 +132,9 @@ func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err err
 		return &named
 	case errors.As(err, &lost) && lost.sent && effect:
 		out.Code, out.Detail = fault.Deadline, "the connection was lost before the answer came; whether it happened is unknown"
-		out.Hint = "look at the session before trying again"
+		out.Hint = lookFirst
+	case errors.As(err, &broken) && effect:
+		out.Code, out.Detail, out.Hint = fault.Deadline, "the answer cannot be read; whether it happened is unknown", lookFirst
 	case errors.As(err, &broken):
 		out.Code, out.Hint = fault.Protocol, "check that the socket is "+c.o.Name+"'s, and its version"
 	case errors.As(err, &lost):
@@ -118,8 +142,7 @@ func (c *Client) explain(ctx context.Context, op string, id terminal.ID, err err
 	case errors.As(err, &late) && !late.sent:
 		out.Code, out.Detail, out.Hint = fault.Deadline, "the request was not sent", "try again"
 	case errors.As(err, &late) && effect:
-		out.Code, out.Detail = fault.Deadline, "no answer came in time; whether it happened is unknown"
-		out.Hint = "look at the session before trying again"
+		out.Code, out.Detail, out.Hint = fault.Deadline, "no answer came in time; whether it happened is unknown", lookFirst
 	case errors.As(err, &late), ctx.Err() != nil:
 		out.Code, out.Detail, out.Hint = fault.Deadline, "no answer came in time", "try again, or check that the terminal shows no dialog"
 	case errors.As(err, &no):

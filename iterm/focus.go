@@ -50,27 +50,19 @@ func (l *link) focus(ctx context.Context, id terminal.ID) error {
 	if err := l.activate(ctx, id, activation{front: true, tab: true, session: true, app: true}); err != nil {
 		return err
 	}
-	reads := 0
-	for {
-		changed := l.state.next()
+	return l.until(ctx, func(reads int) (bool, error) {
 		switch f := l.state.focus(); {
 		case f.window != "" && f.in(f.window) == id:
-			return nil
+			return true, nil
 		case !l.state.alive(id):
-			return errNotFound
+			return false, errNotFound
 		case reads > 1:
-			return &fault.Error{
+			return false, &fault.Error{
 				Code: fault.Refused, Detail: "the terminal keeps the focus elsewhere", Hint: "look whether it shows a dialog, and try again",
 			}
 		}
-		again, err := l.awaitChange(ctx, changed)
-		if err != nil {
-			return err
-		}
-		if again {
-			reads++
-		}
-	}
+		return false, nil
+	})
 }
 
 func (l *link) activate(ctx context.Context, id terminal.ID, how activation) error {
@@ -85,7 +77,7 @@ func (l *link) activate(ctx context.Context, id terminal.ID, how activation) err
 	case api.ActivateResponse_BAD_IDENTIFIER:
 		return errNotFound
 	default:
-		return refusal("the focus was refused: " + r.GetStatus().String())
+		return refusedBy("the focus", r.GetStatus())
 	}
 }
 

@@ -62,7 +62,7 @@ func TestAnswersAreMatchedByIDInAnyOrder(t *testing.T) { // ITERM-2, ITERM-4
 func TestAnAnswerThatHoldsNothingIsAProtocolError(t *testing.T) { // ITERM-5
 	s := newFakeServer(t, newWorld(1))
 	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
-		if m.GetSendTextRequest() != nil {
+		if m.GetGetBufferRequest() != nil {
 			c.answer(m, &api.ServerOriginatedMessage{})
 			return true
 		}
@@ -73,8 +73,9 @@ func TestAnAnswerThatHoldsNothingIsAProtocolError(t *testing.T) { // ITERM-5
 		return false
 	}
 	c := s.client(Options{})
-	wantCode(t, c.Send(t.Context(), sid(1), []byte("x")), fault.Protocol)
-	_, err := c.Prompt(t.Context(), sid(1), "")
+	_, err := c.Screen(t.Context(), sid(1), terminal.Range{})
+	wantCode(t, err, fault.Protocol)
+	_, err = c.Prompt(t.Context(), sid(1), "")
 	wantCode(t, err, fault.Protocol)
 }
 

@@ -113,8 +113,10 @@ func (l *link) createTab(ctx context.Context, spec terminal.OpenSpec) (place, er
 		return place{}, noProfile(spec.Profile)
 	case api.CreateTabResponse_INVALID_WINDOW_ID:
 		return place{}, noWindow("open")
-	default:
+	case api.CreateTabResponse_MISSING_SUBSTITUTION:
 		return place{}, refusal("the session could not be started")
+	default:
+		return place{}, refusedBy("the session", r.GetStatus())
 	}
 	if !exact(terminal.ID(r.GetSessionId())) {
 		return place{}, unnamed("")
@@ -173,7 +175,7 @@ func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (pl
 			Hint: "open a tab or a window instead",
 		}
 	default:
-		return place{}, refusal("the split was refused: " + r.GetStatus().String())
+		return place{}, refusedBy("the split", r.GetStatus())
 	}
 	if ids := r.GetSessionId(); len(ids) > 0 && exact(terminal.ID(ids[0])) {
 		return place{id: terminal.ID(ids[0])}, nil
@@ -189,19 +191,17 @@ func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (pl
 func (l *link) newPane(ctx context.Context, tab string, known []terminal.ID) (place, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.client.o.Deadline)
 	defer cancel()
-	for {
-		changed := l.state.next()
-		fresh := slices.DeleteFunc(l.state.members(group{tab: tab}), func(id terminal.ID) bool { return slices.Contains(known, id) })
-		if len(fresh) == 1 {
-			return place{id: fresh[0], tab: tab}, nil
-		}
-		if len(fresh) > 1 {
-			return place{}, unnamed("")
-		}
-		if _, err := l.awaitChange(ctx, changed); err != nil {
-			return place{}, err
-		}
+	var fresh []terminal.ID
+	if err := l.until(ctx, func(int) (bool, error) {
+		fresh = slices.DeleteFunc(l.state.members(group{tab: tab}), func(id terminal.ID) bool { return slices.Contains(known, id) })
+		return len(fresh) > 0, nil
+	}); err != nil {
+		return place{}, err
 	}
+	if len(fresh) > 1 {
+		return place{}, unnamed("")
+	}
+	return place{id: fresh[0], tab: tab}, nil
 }
 
 // unnamed is a creation that was accepted, of a session that nobody names.
@@ -234,24 +234,20 @@ func noProfile(name string) error {
 // can come before the layout that shows it.
 func (l *link) settle(ctx context.Context, made place, spec terminal.OpenSpec, before focus) (terminal.Session, error) {
 	s := terminal.Session{ID: made.id, Backend: l.client.o.Name, Window: made.window, Tab: made.tab}
-	for {
-		changed := l.state.next()
-		if ended, known := l.client.recall(made.id); known && !ended.IsZero() {
-			return s, nil // its program ended at once; it can be addressed as long as the terminal keeps it
-		}
-		if l.state.listed(made.id) {
-			break
-		}
-		if _, err := l.awaitChange(ctx, changed); err != nil {
-			return s, err
-		}
+	over := false // its program ended at once; it can be addressed as long as the terminal keeps it
+	if err := l.until(ctx, func(int) (bool, error) {
+		ended, known := l.client.recall(made.id)
+		over = known && !ended.IsZero()
+		return over || l.state.listed(made.id), nil
+	}); over || err != nil {
+		return s, err
 	}
 	calls := []*call{l.askFocus()} // notifications of it may come later
 	if spec.Name != "" {
 		calls = append(calls, l.askNickname(made.id, spec.Name))
 	}
 	if err := l.do(ctx, append(calls, l.fetch(made.id))...); err != nil {
-		return s, err
+		return s, &takenError{err}
 	}
 	l.finish(ctx, made.id, spec, before)
 	if known, ok := l.state.one(l.client.o.Name, made.id); ok {

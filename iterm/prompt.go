@@ -114,7 +114,7 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 		}
 		return terminal.Prompt{ID: promptID, State: terminal.Lost}, known, nil
 	default:
-		return terminal.Prompt{}, nil, refusal("the prompt was refused: " + r.GetStatus().String())
+		return terminal.Prompt{}, nil, refusedBy("the prompt", r.GetStatus())
 	}
 	p := promptFrom(r)
 	p.Marks = marks(known[varMarks], true)

@@ -53,20 +53,19 @@ func (c *Client) Rename(ctx context.Context, id terminal.ID, name string) error 
 	if err := l.do(ctx, calls...); err != nil {
 		return c.explain(ctx, op, id, err, true)
 	}
-	for _, call := range []*call{set, read} {
-		r, err := answerOf(call, (*api.ServerOriginatedMessage).GetVariableResponse)
-		switch {
-		case err != nil:
-		case r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND:
-			err = c.notFound(ctx, l, op, id)
-		case r.GetStatus() != api.VariableResponse_OK:
-			err = refusal("the name was refused: " + r.GetStatus().String())
-		}
-		if err != nil {
-			return c.explain(ctx, op, id, err, true)
+	r, err := answerOf(set, (*api.ServerOriginatedMessage).GetVariableResponse)
+	switch {
+	case err != nil:
+	case r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND:
+		err = c.notFound(ctx, l, op, id)
+	case r.GetStatus() != api.VariableResponse_OK:
+		err = refusedBy("the name", r.GetStatus())
+	default:
+		if err = expect(read, (*api.ServerOriginatedMessage).GetVariableResponse); err != nil {
+			err = &takenError{err}
 		}
 	}
-	return nil
+	return c.explain(ctx, op, id, err, true)
 }
 
 // askNickname is a call that keeps a name at its session.

@@ -93,7 +93,7 @@ func (l *link) setSize(ctx context.Context, id terminal.ID, want size) error {
 			Code: fault.Refused, Detail: "the window cannot change its size now", Hint: "ask the user to leave full screen, then try again",
 		}
 	default:
-		return refusal("the size was refused: " + r.GetStatus().String())
+		return refusedBy("the size", r.GetStatus())
 	}
 }
 
@@ -118,36 +118,35 @@ func (l *link) layOut(ctx context.Context, at record, t tab, want size) error {
 	case api.SetTabLayoutResponse_INVALID_SIZE:
 		return badSize("", "")
 	default:
-		return refusal("the layout was refused: " + r.GetStatus().String())
+		return refusedBy("the layout", r.GetStatus())
 	}
 }
 
 // awaitSize waits until the layout shows a session in its new size. Layouts come
 // late; when two readings of it agree on another size, that is the answer.
 func (l *link) awaitSize(ctx context.Context, id terminal.ID, before, want size, shared bool) error {
-	for reads := 0; ; {
-		changed := l.state.next()
+	var read size
+	last := 0
+	return l.until(ctx, func(reads int) (bool, error) {
 		at, _, alive := l.state.where(id)
 		got := size{at.rows, at.columns}
+		agree := reads > 1 && reads > last && got == read
+		if reads > last {
+			last, read = reads, got
+		}
 		switch {
 		case !alive:
-			return errNotFound
+			return false, errNotFound
 		case got == want:
-			return nil
-		case reads > 1 && shared && got != before: // what its neighbours could give
-			return nil
-		case reads > 1:
-			return &fault.Error{
+			return true, nil
+		case agree && shared && got != before: // what its neighbours could give
+			return true, nil
+		case agree:
+			return false, &fault.Error{
 				Code: fault.Refused, Hint: "ask for a smaller size, or move the session to a window of its own",
 				Detail: fmt.Sprintf("the terminal made it %d rows of %d columns", got.rows, got.columns),
 			}
 		}
-		again, err := l.awaitChange(ctx, changed)
-		if err != nil {
-			return err
-		}
-		if again {
-			reads++
-		}
-	}
+		return false, nil
+	})
 }

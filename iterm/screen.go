@@ -150,7 +150,7 @@ func (l *link) readRows(ctx context.Context, id terminal.ID, want terminal.Range
 	case api.GetBufferResponse_SESSION_NOT_FOUND:
 		return nil, errNotFound
 	default:
-		return nil, refusal("the rows were refused: " + r.GetStatus().String())
+		return nil, refusedBy("the rows", r.GetStatus())
 	}
 	read.lines, read.cursor = r.GetContents(), r.GetCursor()
 	read.echo = r.GetWindowedCoordRange().GetCoordRange()

@@ -49,7 +49,7 @@ func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
 	case api.SendTextResponse_SESSION_NOT_FOUND:
 		return c.explain(ctx, op, id, c.notFound(ctx, l, op, id), false)
 	default:
-		return c.explain(ctx, op, id, refusal("the text was refused: "+r.GetStatus().String()), true)
+		return c.explain(ctx, op, id, refusedBy("the text", r.GetStatus()), true)
 	}
 }
 

@@ -128,7 +128,7 @@ func subscribed(c *call) error {
 	case api.NotificationResponse_SESSION_NOT_FOUND:
 		return errNotFound
 	default:
-		return refusal("a subscription was refused: " + r.GetStatus().String())
+		return refusedBy("a subscription", r.GetStatus())
 	}
 }
 

@@ -93,10 +93,17 @@ func (c *Client) TypeAt(ctx context.Context, id terminal.ID, promptID string, te
 		return false, c.explain(ctx, op, id, err, true)
 	}
 	if e := r.GetError(); e != nil {
-		if e.GetStatus() == api.InvokeFunctionResponse_INVALID_ID {
+		switch e.GetStatus() {
+		case api.InvokeFunctionResponse_INVALID_ID:
 			return false, c.explain(ctx, op, id, c.notFound(ctx, l, op, id), false)
+		case api.InvokeFunctionResponse_FAILED, api.InvokeFunctionResponse_REQUEST_MALFORMED:
+			return false, unsupported(op, id, "this host does not look and type in one step")
 		}
-		return false, unsupported(op, id, "this host does not look and type in one step")
+		return false, c.explain(ctx, op, id, violation("typing ended with "+e.GetStatus().String()), true)
 	}
-	return r.GetSuccess().GetJsonResult() == "true", nil
+	switch result := r.GetSuccess().GetJsonResult(); result {
+	case "true", "false":
+		return result == "true", nil
+	}
+	return false, c.explain(ctx, op, id, violation("it is not told whether the text was typed"), true)
 }

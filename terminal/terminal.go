@@ -29,8 +29,8 @@ type ID string
 // A call that fails does so with a [termpilot/fault.Error]: SessionNotFound for
 // an id that never was, SessionEnded for one whose program is gone,
 // BackendUnavailable when the terminal cannot be reached (the next call tries
-// again), Deadline when no answer came in time; where the call has an effect,
-// it is then unknown.
+// again), Deadline when no answer came in time. Where the call has an effect, it
+// is then unknown, and so it is, with the same code, when the answer cannot be read.
 type Backend interface {
 	// Name is the backend's kind: "host", "iterm2" or "tmux".
 	Name() string
