@@ -60,9 +60,6 @@ func (a *Agents) Ask(ctx context.Context, sessionID string) (Approval, error) {
 	return approvalOf(s, now.dialog), nil
 }
 
-// countPatience is how long the hook of a question that shows may take to tell of it.
-const countPatience = time.Second
-
 // counted reads the records anew: which of the agent's questions one is that shows
 // is known when its hook has told of it, and a digest before that would be stale by then.
 func (h *hands) counted(ctx context.Context, shown *dialog) (*story, error) {

@@ -162,7 +162,8 @@ func claudeLook(s terminal.Screen) look {
 		if bottom-top < 2 || !strings.HasPrefix(rows[top+1], "❯") {
 			continue
 		}
-		l := look{state: stateReady, composer: composerText(rows[top+1:bottom], "❯")}
+		inside := rows[top+1 : bottom]
+		l := look{state: stateReady, composer: composerText(inside, "❯"), under: under(inside, cursor-top-1)}
 		l.empty = cursor == top+1 && s.Cursor.Column <= 2
 		for _, row := range rows[bottom+1:] { // only what the vendor draws below it, never what was printed
 			if strings.Contains(row, "esc to interrupt") {
@@ -236,10 +237,6 @@ func readRegistered(s *story) (r registered, ok bool) {
 	}
 	return r, true
 }
-
-// idleFor is how long Claude must have been idle before a turn without a Stop
-// counts as interrupted: its Stop hook runs within 0.2 s.
-const idleFor = 1500 * time.Millisecond
 
 // claudeRecord finds the turns that no hook tells of: those that a person
 // interrupted, or ended by refusing a tool.

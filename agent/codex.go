@@ -144,7 +144,7 @@ func codexLook(s terminal.Screen) look {
 		if aChoice().MatchString(rows[i]) && numbered(rows[i:status]) != nil {
 			return look{state: stateDialog, dialog: numbered(rows[i:status]).classed()}
 		}
-		l := look{state: stateReady, composer: composerText(rows[i:status], "›")}
+		l := look{state: stateReady, composer: composerText(rows[i:status], "›"), under: under(rows[i:status], cursor-i)}
 		l.empty = cursor == i && s.Cursor.Column <= 2
 		for _, row := range rows[max(0, i-4):i] {
 			if codexBusy().MatchString(row) {

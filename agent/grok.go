@@ -183,7 +183,7 @@ func grokLook(s terminal.Screen) look {
 			inside = append(inside, strings.Trim(strings.TrimSpace(row), "│"))
 		}
 		inside[0] = strings.TrimSpace(inside[0])
-		l := look{state: stateReady, composer: composerText(inside, "❯")}
+		l := look{state: stateReady, composer: composerText(inside, "❯"), under: under(inside, cursor-i)}
 		column := len([]rune(rows[i][:at])) + 4 // behind "│ ❯ "
 		l.empty = cursor == i && s.Cursor.Column <= column
 		for _, row := range rows[max(0, i-3):i] {

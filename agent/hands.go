@@ -11,21 +11,6 @@ import (
 	"termpilot/terminal"
 )
 
-const (
-	// holdPatience is how long another writer's few bytes are waited for.
-	holdPatience = 2 * time.Second
-	// still is how long a screen must show the same before it is believed: an agent
-	// redraws its screen in several steps.
-	still = 150 * time.Millisecond
-	// clearPatience is how long a composer may take to become empty and quiet: an
-	// agent that has just ended a turn draws for a while.
-	clearPatience = 1500 * time.Millisecond
-	// redrawPatience is how long an agent may take to draw its screen to the end.
-	redrawPatience = 500 * time.Millisecond
-	// drawPatience is how long an agent may take to show what was typed.
-	drawPatience = 5 * time.Second
-)
-
 // hands is a session in which one agent is typed to: its type lock is held from
 // the look that decides until the last key.
 type hands struct {
@@ -231,10 +216,6 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 	}
 }
 
-// ticks is how long a row that tells how long something has been at work stays
-// the same at the most: it counts seconds.
-const ticks = 1500 * time.Millisecond
-
 // works looks again at a screen that says busy, where an answer may have said the
 // same: it returns what shows when that is known, which is no work where the row stood still.
 func (h *hands) works(ctx context.Context, l look) (look, error) {
@@ -247,10 +228,6 @@ func (h *hands) works(ctx context.Context, l look) (look, error) {
 	}
 	return last, err
 }
-
-// redraw is how many looks a second a screen that changes all the time gets, as a
-// distance between two.
-const redraw = 40 * time.Millisecond
 
 // changesOf gives a token whenever something happened in a session, at most one
 // each redraw; it is closed when nothing will happen any more.

@@ -69,3 +69,21 @@ func TestWhatIsSaidOfAComposerIsWhatItShows(t *testing.T) { // TURN-6
 		})
 	}
 }
+
+func TestATextThatStaysInTheComposerIsWaitedForAndThenSaidToStand(t *testing.T) { // TURN-5
+	synctest.Test(t, func(t *testing.T) {
+		h := &hands{op: "turn", vendor: &claude}
+		p := &sent{text: "one", at: time.Now()}
+		shown := look{state: stateReady, composer: "one"}
+		for range 10 * int(takePatience/time.Second) { // ten looks a second
+			if over, left, err := h.became(t.Context(), p, 0, shown, nil); over || left != nil || err != nil {
+				t.Fatalf("after %v: %v %v", time.Since(p.at), left, err)
+			}
+			time.Sleep(time.Second / 10) // of a synthetic clock
+		}
+		time.Sleep(time.Millisecond) // of a synthetic clock
+		if over, left, err := h.became(t.Context(), p, 0, shown, nil); !over || left == nil || !*left || err != nil {
+			t.Errorf("%v %v %v", over, left, err)
+		}
+	})
+}

@@ -8,18 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"termpilot/fault"
 	"termpilot/process"
 )
 
-const (
-	// maxHook is the most bytes of what a vendor tells; the rest is not read.
-	maxHook = 8 << 20
-	// hookPatience bounds everything that a hook does.
-	hookPatience = 5 * time.Second
-)
+// maxHook is the most bytes of what a vendor tells; the rest is not read.
+const maxHook = 8 << 20
 
 // The variables by which what a launch's program starts knows the launch.
 const (

@@ -29,9 +29,6 @@ const readOnlyScope = "read_only"
 // its questions what it asks about.
 const rows, columns = 40, 120
 
-// readyPatience is how long an agent's composer is waited for.
-const readyPatience = 30 * time.Second
-
 // LaunchRequest asks for an agent.
 type LaunchRequest struct {
 	Preset      string // one of [Launchers]

@@ -43,7 +43,6 @@ var opencode = vendor{
 	hook:   opencodeHook,
 	look:   opencodeLook,
 	starts: 50 * time.Second, // it computes for 4 s, where others need less than one
-	takes:  4 * time.Second,
 	checkConfigure: func(_, _ string) (detail, hint string) {
 		return "OpenCode begins with the model that was chosen last: every change of it is the person's default", "launch another agent with the model, or ask the person to change it"
 	},
@@ -329,7 +328,8 @@ func opencodeLook(s terminal.Screen) look {
 		return opencodeQuestion(block, click(int(s.First-s.Top)+first, indent+5))
 	}
 	mode := block[len(block)-1]
-	l := look{state: stateReady, composer: strings.TrimSpace(strings.Join(block[:len(block)-1], "\n"))}
+	text := block[:len(block)-1]
+	l := look{state: stateReady, composer: strings.TrimSpace(strings.Join(text, "\n")), under: under(text, cursor-first)}
 	inside := cursor >= first && cursor < last
 	hint := strings.HasPrefix(l.composer, "Ask anything…") && inside && s.Cursor.Column <= indent+3
 	l.empty = inside && mode != "Shell" && (l.composer == "" || hint)

@@ -24,10 +24,8 @@ type probe struct {
 	model  string // the one that will be asked for; "" is the default
 }
 
-const (
-	probePatience = 20 * time.Second
-	maxAnswer     = 1 << 20
-)
+// maxAnswer is the most bytes of what a program answers that are kept.
+const maxAnswer = 1 << 20
 
 // run runs the program and returns what it printed, both streams, without escape sequences.
 func (p probe) run(ctx context.Context, args ...string) (string, error) {

@@ -23,6 +23,18 @@ func rowsOf(s terminal.Screen) (rows []string, cursor int) {
 	return rows, int(s.Cursor.Row - s.First)
 }
 
+// under is how many rows below the last one that holds text a composer's cursor stands.
+func under(inside []string, cursor int) int {
+	last := len(inside) - 1
+	for last > 0 && strings.TrimSpace(inside[last]) == "" {
+		last--
+	}
+	if cursor >= len(inside) {
+		return 0 // it is not in the composer
+	}
+	return max(cursor-last, 0)
+}
+
 // isRule reports whether a row is a line across the screen. It may carry a word.
 func isRule(row string) bool {
 	return strings.HasPrefix(row, "────────") && strings.Count(row, "─")*10 >= len([]rune(row))*6

@@ -181,7 +181,7 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	if err := record(ctx, folder, true, begin); err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*drawPatience) // what is half typed is finished
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*takePatience) // what is half typed is finished
 	defer cancel()
 	if err := h.aim(ctx, free); err != nil {
 		return "", errors.Join(err, record(ctx, folder, true, event{Kind: dropped, Turn: turnID}))
@@ -189,13 +189,18 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	if err := h.send(ctx, pasteStart+text+pad+pasteEnd); err != nil {
 		return "", h.stranded("that the text was pasted is not known; Enter was not pressed", err)
 	}
-	stands := func(l look) bool { return holds(l.composer, text) }
-	shown, came, err := h.await(ctx, drawPatience, still, stands)
-	if err == nil && !came {
+	stood := 0
+	stands := func(l look) bool {
+		stood = l.under
+		return holds(l.composer, text)
+	}
+	shown, _, err := h.await(ctx, takePatience, still, func(l look) bool { return stands(l) || l.state == stateDialog })
+	switch {
+	case err != nil:
+	case shown.state == stateDialog:
+		err = h.dialogInTheWay(shown, nil)
+	case !stands(shown):
 		err = fault.Unverified
-		if shown.state == stateDialog {
-			err = h.dialogInTheWay(shown, nil)
-		}
 	}
 	if err != nil {
 		return "", h.stranded("the text was pasted, but did not come to stand in the composer alone: Enter was not pressed", err)
@@ -214,7 +219,7 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	if err := h.send(ctx, enter); err != nil {
 		return "", h.stranded("the text was pasted; that Enter was pressed is not known", err)
 	}
-	h.confirm(ctx, turnID, text, news)
+	h.confirm(ctx, &sent{turn: turnID, text: text, at: time.Now(), under: stood}, news)
 	return turnID, nil
 }
 
@@ -223,110 +228,6 @@ func (h *hands) stranded(detail string, err error) error {
 	return &fault.Error{
 		Op: h.op, Session: h.launch.Session, Code: fault.CodeOf(err), Err: err, Detail: detail,
 		Hint: "read the screen; clear the composer or press Enter with send_keys",
-	}
-}
-
-const (
-	// acceptPatience is how long the agent's word that it has the prompt is waited
-	// for: it comes within 35 ms where it comes at all.
-	acceptPatience = time.Second
-	// againAfter is when Enter is pressed once more if the text still stands there.
-	againAfter = 700 * time.Millisecond
-)
-
-// confirm sees that the text left the composer: by the agent's own word, or else
-// by the screen. Enter is pressed once more, and only on a text that still stands.
-// Enter was pressed: what cannot be seen after it makes nothing undone.
-func (h *hands) confirm(ctx context.Context, turnID, text string, news *changes.Folder) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*drawPatience)
-	defer cancel()
-	note := func(left *bool) error {
-		return record(ctx, h.a.folder(h.launch.ID), false, event{Kind: residue, Turn: turnID, Residue: left, Source: fromScreen})
-	}
-	err := h.leaves(ctx, turnID, text, news, note)
-	if err == nil {
-		return
-	}
-	if err = errors.Join(err, note(nil)); !errors.Is(err, fault.SessionEnded) && !errors.Is(err, fault.AgentEnded) { // that is the turn's outcome
-		h.a.log.Warn("what became of a prompt was not seen", "session", h.launch.Session, "turn", turnID, "error", terminal.OneLine(err.Error(), 200))
-	}
-}
-
-// leaves is confirm while all can be seen.
-func (h *hands) leaves(ctx context.Context, turnID, text string, news *changes.Folder, note func(left *bool) error) error {
-	for try := range 2 {
-		patience := max(againAfter, h.vendor.takes)
-		if try > 0 {
-			patience = acceptPatience
-		}
-		accepted, err := h.accepted(ctx, turnID, patience, news)
-		if accepted && h.vendor.rewinds && err == nil { // that it came back can only be seen of what was seen to go
-			_, came, err := h.await(ctx, drawPatience, 0, func(l look) bool { return !holds(l.composer, text) && l.state != stateStarting })
-			if !came || err != nil {
-				return err
-			}
-			left := false
-			return note(&left)
-		}
-		if accepted || err != nil {
-			return err
-		}
-		l, came, err := h.await(ctx, still, 0, func(l look) bool { return l.empty }) // one that holds something else may have completed it
-		if err != nil {
-			return err
-		}
-		if came {
-			left := false
-			return note(&left)
-		}
-		if try == 0 && holds(l.composer, text) {
-			if err := h.press(ctx, enter, func(l look) bool { return holds(l.composer, text) }); err != nil {
-				return err
-			}
-			continue
-		}
-		if holds(l.composer, text) {
-			left := true
-			return note(&left)
-		}
-		return note(nil)
-	}
-	return nil
-}
-
-// accepted waits for the agent's word that it has the prompt.
-func (h *hands) accepted(ctx context.Context, turnID string, patience time.Duration, news *changes.Folder) (bool, error) {
-	var woken <-chan struct{}
-	if news != nil {
-		woken = news.C
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	var record recordWatch
-	defer record.close()
-	for {
-		s, err := h.a.tale(ctx, h.launch)
-		if err != nil {
-			if errors.Is(err, fault.Deadline) {
-				return false, nil
-			}
-			return false, err
-		}
-		changed := record.on(h.vendor, s)
-		h.a.catchUp(ctx, s)
-		if t := s.byID(turnID); t != nil && t.accepted {
-			return true, nil
-		}
-		timer := time.NewTimer(still)
-		select {
-		case <-woken:
-		case <-changed:
-		case <-timer.C: // where the kernel does not wake us
-		case <-ctx.Done():
-			timer.Stop()
-			return false, nil
-		}
-		timer.Stop()
 	}
 }
 

@@ -35,7 +35,8 @@ import (
 //
 // STANDIN holds more: trust and update (screens before the first composer),
 // slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
-// newline), burst=ms (Enter is one when it comes so soon after text), completes
+// newline), once (the first one is), lag=ms (until it acts on Enter), burst=ms
+// (Enter is a newline when it comes so soon after text), completes
 // (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
 // is), early (an end is told before any prompt), late (a question shows before
 // its hook), slips (Claude's menu takes another model), comes (SIGUSR1 shows a
@@ -47,6 +48,7 @@ type standIn struct {
 	chat    string
 	text    []rune
 	typed   time.Time // when text came last
+	enters  int       // at the composer
 	said    []string
 	shown   *dialog
 	busyFor string
@@ -166,6 +168,11 @@ func (s *standIn) before(which string) bool {
 func (s *standIn) compose(key string) bool {
 	switch {
 	case key == "\r":
+		if ms, ok := s.flag("lag"); ok && len(s.text) > 0 {
+			n, _ := strconv.Atoi(ms)
+			time.Sleep(time.Duration(n) * time.Millisecond) // a program that has much to do
+		}
+		s.enters++
 		text := string(s.text)
 		_, completes := s.flag("completes")
 		if completes || atName.MatchString(text) { // the list of files takes it
@@ -174,6 +181,9 @@ func (s *standIn) compose(key string) bool {
 		}
 		text = strings.TrimSuffix(text, pad)
 		_, stuck := s.flag("stuck")
+		if _, once := s.flag("once"); once && s.enters == 1 {
+			stuck = true
+		}
 		burst, _ := s.flag("burst")
 		ms, _ := strconv.Atoi(burst)
 		if stuck || time.Since(s.typed) < time.Duration(ms)*time.Millisecond {

@@ -18,9 +18,6 @@ import (
 
 const (
 	standingSchema = "termpilot.agent-standing.v1"
-	// toStart is how long a launch may take to start its program: one that has not
-	// by then never will.
-	toStart = 10 * time.Minute
 	// MaxListed is the most agents that run of [Agents.Standings], and maxEnded the
 	// most of the others.
 	MaxListed = 32

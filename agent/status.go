@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"termpilot/fault"
 	"termpilot/journal"
@@ -107,9 +106,6 @@ func (a *Agents) observe(ctx context.Context, s *story) {
 		})
 	}
 }
-
-// rewoundFor is how long a prompt must stand in the composer again.
-const rewoundFor = 600 * time.Millisecond
 
 // rewound reports whether the prompt at work stands in the composer again, with
 // nothing at work: where the vendor does that, and tells nothing of it.
@@ -284,6 +280,3 @@ func (a *Agents) launchReceipt(ctx context.Context, l Launch, reason string, sen
 	}
 	return r, nil
 }
-
-// answerPatience is how long an answered dialog may take to go.
-const answerPatience = 3 * time.Second

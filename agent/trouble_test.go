@@ -167,6 +167,31 @@ func TestAnEnterThatMakesANewlineLeavesResidueAndIsNotRepeatedBlindly(t *testing
 	})
 }
 
+func TestAnEnterThatIsActedOnLateIsNotPressedAgain(t *testing.T) { // TURN-5
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "lag=3000", "")
+		got := w.send(r.SessionID, "RUN:curl x") // its question would take a second one for a yes
+		if got.Outcome != Pending && got.Outcome != Waiting || got.Residue == nil || *got.Residue {
+			t.Errorf("%+v\n%s", got, w.screen(r.SessionID))
+		}
+		if got := w.wait(r.SessionID, got.Cursor); got.Outcome != Waiting {
+			t.Errorf("%+v\n%s", got, w.screen(r.SessionID))
+		}
+		w.wantNoted("answer")
+		w.wantNoted("prompt", "RUN:curl x")
+	})
+}
+
+func TestAnEnterThatWasTakenForANewlineIsPressedOnceMore(t *testing.T) { // TURN-5
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "once", "")
+		w.ends(r.SessionID, "SAY:sent", Done)
+		if got := strings.TrimSpace(w.result(r.SessionID)); got != "sent" { // with the newline
+			t.Errorf("answer %q", got)
+		}
+	})
+}
+
 func TestAnEnterThatCompletesIsNotTakenForOneThatSends(t *testing.T) { // TURN-5
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "completes", "")

@@ -41,9 +41,8 @@ type vendor struct {
 	// has to be kept, too; nil is nothing. It fails where that cannot be.
 	adjust func(env []string, folder string) ([]string, error)
 
-	// starts is how long the program may take to show its composer, and takes how long
-	// it may hold a prompt there after Enter; 0 is the usual time.
-	starts, takes time.Duration
+	// starts is how long the program may take to show its composer; 0 is the usual time.
+	starts time.Duration
 
 	// hook reads what the program tells `termpilot hook`. ok is false for what is
 	// no news.
@@ -161,7 +160,10 @@ type look struct {
 	state    state
 	composer string // what it holds, as far as it shows, without its frame
 	// empty says that the composer holds nothing, whatever hint it may show.
-	empty  bool
+	empty bool
+	// under is how many rows below its text the composer's cursor stands: an Enter that
+	// it takes for the end of a line puts it one lower.
+	under  int
 	dialog *dialog
 	// work is the row by which it is busy, where an answer may end in such a row;
 	// at work it tells the time. "" is certain.

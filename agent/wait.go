@@ -13,8 +13,6 @@ import (
 
 const (
 	waitSchema = "termpilot.agent-wait.v1"
-	// lastWords is how long the hooks of a program that has ended may still come.
-	lastWords = 400 * time.Millisecond
 	// MaxWaited is the most sessions of one wait.
 	MaxWaited = 32
 )
