@@ -35,14 +35,26 @@ type pinState struct {
 // Pin makes a pin at the cursor. At most 4096 are remembered: a further one
 // makes the oldest Unknown. It may be called from Options.OSC, and is then at
 // the exact place of the sequence, even inside a synchronized update.
-func (t *Terminal) Pin() Pin {
+func (t *Terminal) Pin() Pin { return t.pin(t.screen.rows[t.y], t.cursorColumn()) }
+
+func (t *Terminal) pin(r *row, column int) Pin {
 	for len(t.pins) >= maxPins {
 		t.Unpin(Pin(t.oldestPin))
 		t.oldestPin++
 	}
 	t.newestPin++
-	t.pins[Pin(t.newestPin)] = t.attach(t.screen.rows[t.y], t.cursorColumn())
+	t.pins[Pin(t.newestPin)] = t.attach(r, column)
 	return Pin(t.newestPin)
+}
+
+// PinBefore makes a pin at the start of the row in which a pin is, when that is
+// a row of the main screen; 0 otherwise.
+func (t *Terminal) PinBefore(p Pin) Pin {
+	s := t.pins[p]
+	if s == nil || s.row == nil || !slices.Contains(t.main.rows, s.row) {
+		return 0
+	}
+	return t.pin(s.row, 0)
 }
 
 // attach makes a pin state on a row.

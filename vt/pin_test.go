@@ -73,6 +73,26 @@ func TestPinsFollowTheirLines(t *testing.T) {
 	}
 }
 
+func TestPinBeforePinsTheStartOfARowOfTheScreen(t *testing.T) { // VT-64
+	term := vt.New(vt.Options{Columns: 10, Rows: 4, Scrollback: 10})
+	term.Write([]byte("one\r\nab"))
+	p := term.Pin()
+	q := term.PinBefore(p)
+	if row, column, ok := term.Locate(q); row != 1 || column != 0 || !ok || q == p {
+		t.Error(row, column, ok)
+	}
+	term.Write([]byte(strings.Repeat("\r\n", 4)))
+	if got := term.PinBefore(p); got != 0 {
+		t.Error("in the scrollback:", got)
+	}
+	if row, column, ok := term.Locate(q); row != 1 || column != 0 || !ok {
+		t.Error(row, column, ok)
+	}
+	if got := term.PinBefore(0); got != 0 {
+		t.Error("of no pin:", got)
+	}
+}
+
 func TestUnpinForgets(t *testing.T) { // VT-62
 	term := vt.New(vt.Options{})
 	p, q := term.Pin(), term.Pin()
