@@ -65,6 +65,48 @@ func TestALineThatBeganBehindOutputLeavesNothingInTheNext(t *testing.T) { // B23
 	})
 }
 
+// zsh without prompt_sp begins its prompt at the start of the row in which a
+// command ended, and so does bash when it draws the line anew.
+func TestWhatAPromptPaintsOverIsNoLessOutput(t *testing.T) { // B23, RUN-42, ITERM-97
+	outputs := []string{"abc", "one\nabc", "one\n\n" + strings.Repeat("x", 80), strings.Repeat("y", 200), "日"}
+	check := func(s *session, want string, ran runResult) {
+		t.Helper()
+		for _, r := range []runResult{ran, s.wait(ran.RunID, soon)} {
+			if r.Status != "completed" || r.Output != want {
+				t.Errorf("%s: got %s %q, want %q", s.shell, r.Status, r.Output, want)
+			}
+		}
+		for _, reduce := range []bool{true, false} {
+			var got readResult
+			s.c.call("read_terminal", with(s, map[string]any{"source": "command", "run_id": ran.RunID, "reduce": reduce}), &got)
+			if got.Content != want {
+				t.Errorf("%s: read_terminal with reduce=%v: got %q, want %q", s.shell, reduce, got.Content, want)
+			}
+		}
+		var got readResult
+		last := want[strings.LastIndexByte(want, '\n')+1:]
+		s.c.call("read_terminal", with(s, map[string]any{"source": "command", "run_id": ran.RunID, "pattern": last}), &got)
+		if !strings.Contains(got.Content, last) {
+			t.Errorf("%s: a search: got %q, want %q", s.shell, got.Content, last)
+		}
+	}
+	zsh := open(t, "zsh", "unsetopt prompt_sp; PS1='a prompt%% '")
+	for _, want := range outputs {
+		r := zsh.run("printf '" + want + "'")
+		zsh.ready()
+		check(zsh, want, r)
+	}
+	bash := open(t, "bash", "PS1='P> '")
+	for i, want := range outputs {
+		r := bash.run("printf '" + want + "'")
+		bash.c.call("resize_session", map[string]any{"session_id": bash.ID, "columns": 70 + i}, nil)
+		bash.c.call("wait_session", map[string]any{
+			"session_ids": []string{bash.ID}, "until": "text", "pattern": `(?m)^P> *$`, "regex": true, "timeout_seconds": soon.Seconds(),
+		}, nil)
+		check(bash, want, r)
+	}
+}
+
 func TestAStuckCharacterSetDoesNotOutliveItsCommand(t *testing.T) { // B31
 	s := open(t, "bash", "")
 	s.run(`printf '\033(0lqk\016'`)

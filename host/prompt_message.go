@@ -38,6 +38,10 @@ func (s *session) promptMessage(p shellint.Prompt) *api.GetPromptResponse {
 	m.Command = ptr(clean(p.Command))
 	if output, _, started := places.Output(p); started {
 		m.OutputRange = coordRange(output)
+		if places.Rest(p) != "" { // the row that its rest was in, which termpilot.rest.ID tells
+			row := terminal.Span{Start: output.End, End: terminal.Point{Row: output.End.Row + 1}}
+			m.ExcludedSubranges = append(m.ExcludedSubranges, coordRange(row))
+		}
 		if known {
 			m.CommandRange = coordRange(line)
 		}

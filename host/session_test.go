@@ -1,9 +1,13 @@
 package host
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
 
 	"termpilot/iterm/api"
 	"termpilot/testneeds"
@@ -148,6 +152,38 @@ func TestNothingIsLostWhenPrecmdCoversTheFiller(t *testing.T) { // HOST-37
 				}
 			}
 		}
+	}
+}
+
+func TestARowThatAPromptPaintsOverIsTold(t *testing.T) { // HOST-194
+	testneeds.Program(t, "zsh")
+	h := newHost(t)
+	h.write(".zshrc", "unsetopt prompt_sp; PS1='a prompt%% '\n")
+	c := h.connect()
+	id := c.openReady("zsh")
+	for _, one := range []struct{ output, shown, rest string }{
+		{"abc", "", "abc"},
+		{"one\\nabc", "one\n", "\nabc"},
+		{strings.Repeat("0", 100), strings.Repeat("0", 80), strings.Repeat("0", 20)},
+		{"one\\n", "one\n", ""},
+	} {
+		c.send(id, "printf '"+one.output+"'\r")
+		end := c.awaitEnd(id)
+		c.awaitPrompt(id)
+		p := c.prompt(id, end.GetUniquePromptId())
+		excluded := slices.ContainsFunc(p.GetExcludedSubranges(), func(r *api.CoordRange) bool {
+			return proto.Equal(r.GetStart(), p.GetOutputRange().GetEnd())
+		})
+		rest := ""
+		if err := json.Unmarshal([]byte(c.variable(id, "termpilot.rest."+p.GetUniquePromptId())), &rest); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.text(id, p.GetOutputRange()); strings.TrimSuffix(got, "\n") != strings.TrimSuffix(one.shown, "\n") || excluded != (one.rest != "") || rest != one.rest {
+			t.Errorf("printf %s: got %q and %q, excluded: %v", one.output, got, rest, excluded)
+		}
+	}
+	if got := c.variable(id, "termpilot.rest.nothing"); got != "null" {
+		t.Errorf("of no prompt: %q", got)
 	}
 }
 

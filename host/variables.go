@@ -102,6 +102,9 @@ func (s *session) variable(name string) string {
 	if rest, ok := strings.CutPrefix(name, "tab."); ok {
 		return s.host.tabVariableOf(s, rest)
 	}
+	if id, ok := strings.CutPrefix(name, restVariable); ok {
+		return encode(textOrNil(s.restOf(id)))
+	}
 	s.facts.mu.Lock()
 	defer s.facts.mu.Unlock()
 	return orNull(s.facts.user[name])
@@ -134,6 +137,18 @@ func flatten(m map[string]string, name, value string) {
 		text = value
 	}
 	m[name] = text
+}
+
+// restVariable and the id of a prompt are the session variable that tells the end
+// of what its command printed, when that was painted over; see [track.Places.Rest].
+// It is not among those that "*" tells.
+const restVariable = "termpilot.rest."
+
+func (s *session) restOf(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, _ := s.promptBy(id)
+	return s.marks.places.Rest(p)
 }
 
 // promptVariable is the session variable that tells how the last prompt stands.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"termpilot/fault"
@@ -33,9 +35,40 @@ func (c *Client) Prompt(ctx context.Context, id terminal.ID, promptID string) (t
 		if known[varMarks] == "" && p.State == terminal.Finished {
 			return l.boundOutput(ctx, id, &p)
 		}
+		if restIsElsewhere(ask, p) {
+			return l.readRest(ctx, id, &p)
+		}
 		return nil
 	})
 	return p, err
+}
+
+// restIsElsewhere reports whether our host says that the row behind an output
+// held its end, and was painted over.
+func restIsElsewhere(ask *call, p terminal.Prompt) bool {
+	return slices.ContainsFunc(ask.answer.GetGetPromptResponse().GetExcludedSubranges(), func(r *api.CoordRange) bool {
+		return p.State == terminal.Finished && point(r.GetStart()) == p.Output.End && point(r.GetEnd()).Row > p.Output.End.Row
+	})
+}
+
+// readRest asks for the end of an output that was painted over.
+func (l *link) readRest(ctx context.Context, id terminal.ID, p *terminal.Prompt) error {
+	ask := askVariables(id, []string{varRest + p.ID})
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+	if err != nil {
+		return err
+	}
+	var rest string
+	if v := r.GetValues(); len(v) != 1 || len(v[0]) > 8*maxRest || json.Unmarshal([]byte(v[0]), &rest) != nil || len(rest) > maxRest {
+		return violation("the end of an output is not told")
+	}
+	p.Rest = strings.Map(func(r rune) rune {
+		if isControl(r) && r != '\n' {
+			return -1
+		}
+		return r
+	}, rest)
+	return nil
 }
 
 // Prompts returns the last prompts of all live sessions, in one request.

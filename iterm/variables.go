@@ -33,6 +33,7 @@ const (
 	varPrompt     = "termpilot.prompt"
 	varExit       = "termpilot.exit"
 	varCursorKeys = "termpilot.cursor_keys"
+	varRest       = "termpilot.rest." // and the id of a prompt
 
 	appProtocol = "termpilot.protocol"
 	appPrompts  = "termpilot.prompts"
@@ -55,6 +56,9 @@ var watchedVariables = []string{
 	varNickname, varWindowName, varIconName, varProfile, varJob, varJobPID, varPID, varTTY, varPath, varHost, varUser,
 	varAlternate, varTmuxRole, varMarks, varPrompt, varExit,
 }
+
+// maxRest is the most of a row that was painted over, in bytes.
+const maxRest = 16 << 10
 
 // maxValue is how much of a variable is kept; a title or path has no use for more.
 const maxValue = 4096

@@ -57,6 +57,16 @@ type extent struct {
 	seam    int   // where in text the skipped rows would be
 }
 
+// readOutput reads what the command of a prompt printed.
+func readOutput(ctx context.Context, t target, p terminal.Prompt) (extent, error) {
+	e, err := readSpan(ctx, t, p.Output)
+	if p.Rest != "" {
+		e.text += p.Rest
+		e.rows++
+	}
+	return e, err
+}
+
 // readSpan reads the cells of a span: all of them when they fit into one call,
 // else its head and its tail.
 func readSpan(ctx context.Context, t target, span terminal.Span) (extent, error) {
@@ -209,11 +219,10 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 			res.ExitReason = joinReasons(res.ExitReason, "the command began before this process watched the terminal: read what it printed with read_terminal")
 			continue
 		}
-		span := prompt.Output
 		if i == len(a.ids)-1 && a.status == RunUnknown {
-			span = withoutPrompt(span)
+			prompt.Output = withoutPrompt(prompt.Output)
 		}
-		e, err := readSpan(ctx, t, span)
+		e, err := readOutput(ctx, t, prompt)
 		if err != nil {
 			res.ExitReason = joinReasons(res.ExitReason, "the output could not be read: "+oneLine(err.Error()))
 			continue

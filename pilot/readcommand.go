@@ -45,7 +45,7 @@ func commandOf(prompts []terminal.Prompt) string {
 func (r *reading) outputs(ctx context.Context, prompts []terminal.Prompt) (extent, error) {
 	var all extent
 	for _, prompt := range prompts {
-		e, err := readSpan(ctx, r.t, prompt.Output)
+		e, err := readOutput(ctx, r.t, prompt)
 		if err != nil {
 			return extent{}, err
 		}
@@ -115,7 +115,8 @@ func (r *reading) commandPage(ctx context.Context, prompts []terminal.Prompt) er
 		return r.ask(ctx, terminal.Range{Kind: terminal.Visible})
 	}
 	span := terminal.Span{Start: prompts[0].Output.Start, End: prompts[len(prompts)-1].Output.End}
-	if r.req.Cursor == "" && len(prompts) > 1 {
+	rest := prompts[len(prompts)-1].Rest != ""
+	if r.req.Cursor == "" && (len(prompts) > 1 || rest && rowsEnd(span)-span.Start.Row <= terminal.MaxRows) {
 		return r.commandWhole(ctx, prompts)
 	}
 	if span.Empty() {
@@ -155,6 +156,9 @@ func (r *reading) commandPage(ctx context.Context, prompts []terminal.Prompt) er
 		r.head = r.shot.Oldest > span.Start.Row
 		r.omitted = int(lostRows(r.shot, span))
 	}
+	if rest { // it is in no row, so no page has it
+		r.omitted++
+	}
 	lost := r.omitted
 	r.forward(at, rowsEnd(span), SourceCommand)
 	if r.more == "" {
@@ -171,7 +175,8 @@ func rowsEnd(span terminal.Span) int64 {
 	return span.End.Row
 }
 
-// commandWhole reads the output of a run that was several commands.
+// commandWhole reads the output of a run that was several commands, or of which
+// the terminal does not show all.
 func (r *reading) commandWhole(ctx context.Context, prompts []terminal.Prompt) error {
 	all, err := r.outputs(ctx, prompts)
 	if err != nil {

@@ -40,13 +40,13 @@ func (r *reading) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spans, err := r.searched(ctx)
+	parts, err := r.searched(ctx)
 	if err != nil {
 		return err
 	}
 	h := hits{r: r, re: re, newest: r.source() == SourceScreen || r.source() == SourceHistory || r.source() == SourceAll}
-	for _, span := range spans {
-		if err := r.scan(ctx, span, &h); err != nil {
+	for _, part := range parts {
+		if err := r.scan(ctx, part, &h); err != nil {
 			return err
 		}
 	}
@@ -59,9 +59,15 @@ func (r *reading) search(ctx context.Context) error {
 	return r.ask(ctx, terminal.Range{Kind: terminal.Visible})
 }
 
-// searched returns the spans that are searched. A cursor bounds them: at their
+// searchedPart is a span that is searched, and the rest of an output that ends there.
+type searchedPart struct {
+	terminal.Span
+	rest string
+}
+
+// searched returns the parts that are searched. A cursor bounds them: at their
 // beginning, or for history at their end.
-func (r *reading) searched(ctx context.Context) ([]terminal.Span, error) {
+func (r *reading) searched(ctx context.Context) ([]searchedPart, error) {
 	rows := func(from, to int64) terminal.Span {
 		return terminal.Span{Start: terminal.Point{Row: from}, End: terminal.Point{Row: to}}
 	}
@@ -86,16 +92,16 @@ func (r *reading) searched(ctx context.Context) ([]terminal.Span, error) {
 		if err != nil {
 			return nil, err
 		}
-		var spans []terminal.Span
+		var parts []searchedPart
 		for _, p := range prompts {
 			if span := p.Output; at == nil || rowsEnd(span) > *at {
 				if at != nil && span.Start.Row < *at {
 					span.Start = terminal.Point{Row: *at}
 				}
-				spans = append(spans, span)
+				parts = append(parts, searchedPart{span, p.Rest})
 			}
 		}
-		return spans, nil
+		return parts, nil
 	}
 	if err := r.ask(ctx, terminal.Range{Kind: terminal.Visible}); err != nil {
 		return nil, err
@@ -108,17 +114,21 @@ func (r *reading) searched(ctx context.Context) ([]terminal.Span, error) {
 		span.End.Row = r.shot.Top
 	case SourceSince:
 		span.Start.Row = *at
-		return []terminal.Span{span}, nil
+		return []searchedPart{{Span: span}}, nil
 	}
 	if at != nil {
 		span.End.Row = min(span.End.Row, *at)
 	}
-	return []terminal.Span{span}, nil
+	return []searchedPart{{Span: span}}, nil
 }
 
-// scan gives the lines of a span to h, in order, as many rows at a time as one
+// scan gives the lines of a part to h, in order, as many rows at a time as one
 // call returns.
-func (r *reading) scan(ctx context.Context, span terminal.Span, h *hits) error {
+func (r *reading) scan(ctx context.Context, all searchedPart, h *hits) error {
+	span := all.Span
+	if span.Empty() && all.rest != "" {
+		h.line([]line{{text: all.rest, row: span.End.Row, whole: true}}, 0)
+	}
 	for first := true; !span.Empty(); first = false {
 		part := span
 		last := rowsEnd(span)-span.Start.Row <= terminal.MaxRows
@@ -135,6 +145,11 @@ func (r *reading) scan(ctx context.Context, span terminal.Span, h *hits) error {
 		if rows := r.shot.Rows; !last && len(lines) > 1 && len(rows) > 0 && rows[len(rows)-1].Soft {
 			lines = lines[:len(lines)-1] // it goes on: read it again, whole
 			part.End = terminal.Point{Row: r.lines[len(lines)].row}
+		}
+		if text, fresh := strings.CutPrefix(all.rest, "\n"); last && fresh {
+			lines = append(lines, line{text: text, row: span.End.Row, whole: true})
+		} else if last && len(lines) > 0 {
+			lines[len(lines)-1].text += text
 		}
 		for i := range lines {
 			h.line(lines, i)

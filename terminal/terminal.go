@@ -257,6 +257,9 @@ type Prompt struct {
 	Paste  Known
 	Exit   *int // the command's exit status; nil when it is not known
 	Output Span // Running, Finished: what the command printed
+	// Rest is the end of what the command printed, in a row that was painted over
+	// since: it belongs behind the joined rows of Output.
+	Rest string
 	// Silent is Yes when the command has ended and printed nothing, so that there
 	// is no output to read. Unknown when the backend does not tell.
 	Silent Known

@@ -22,6 +22,8 @@ type Places struct {
 	columns    int  // of the screen, likewise
 	renumbered bool // rows have other numbers than when Drawn was called last
 	cuts       map[uint64]int
+	tail       tail
+	rests      map[uint64]string // what Rest tells, by the handle of the output's end
 
 	asking  *terminal.Point // where a further prompt of a command began that is being printed
 	further []further
@@ -45,7 +47,7 @@ func NewPlaces(term *vt.Terminal, machine *shellint.Machine) *Places {
 	columns, _ := term.Size()
 	return &Places{
 		term: term, machine: machine, columns: columns,
-		pins: map[uint64]vt.Pin{}, first: map[uint64]place{}, cuts: map[uint64]int{},
+		pins: map[uint64]vt.Pin{}, first: map[uint64]place{}, cuts: map[uint64]int{}, rests: map[uint64]string{},
 	}
 }
 
@@ -75,6 +77,7 @@ func (s *Places) Mark(mark shellint.Mark) []shellint.Change {
 	changes := s.machine.Feed(mark, s.next)
 	for i := range changes {
 		s.change(&changes[i])
+		s.keepTail(changes[i], mark)
 	}
 	if mark.Kind == shellint.Standing {
 		s.stands(mark, len(changes) > 0)
@@ -84,6 +87,7 @@ func (s *Places) Mark(mark shellint.Mark) []shellint.Change {
 		delete(s.pins, handle)
 		delete(s.first, handle)
 		delete(s.cuts, handle)
+		delete(s.rests, handle)
 	}
 	return changes
 }
@@ -114,6 +118,9 @@ func (s *Places) drawn() {
 	before := s.history
 	s.history = s.term.History()
 	columns, _ := s.term.Size()
+	if s.tail.of.OutputEnd != 0 {
+		s.watchTail()
+	}
 	if s.history < before || columns != s.columns {
 		s.renumbered, s.columns, s.further = true, columns, nil
 	}
@@ -202,7 +209,7 @@ func (s *Places) Output(p shellint.Prompt) (out terminal.Span, silent, ok bool) 
 		out.End = start.Point
 		if end, told := s.outputEnd(p.OutputEnd); told {
 			out.End = later(start.Point, end)
-			silent = !start.moved && end == start.Point
+			silent = !start.moved && end == start.Point && s.rests[p.OutputEnd] == ""
 		}
 	}
 	return out, silent, true

@@ -122,6 +122,7 @@ func (t *Tracker) tell(p shellint.Prompt) terminal.Prompt {
 		return out
 	}
 	span, silent, ok := t.places.Output(p)
+	out.Rest = t.places.Rest(p)
 	out.Output, out.Unseen = span, !ok && p.OutputStart == 0 && !p.Aborted
 	if silent {
 		out.Silent = terminal.Yes
