@@ -61,8 +61,8 @@ func TestWhatIsSaidOfAComposerIsWhatItShows(t *testing.T) { // TURN-6
 					defer cancel()
 					ctx = short
 				}
-				h := &hands{op: "turn", vendor: &claude, seen: pilot.Seen{On: &sluggish{takes: one.takes, screens: one.screens}}}
-				if err := h.clear(ctx, &story{}); one.want == "" && err != nil || one.want != "" && fault.CodeOf(err) != one.want {
+				h := &hands{a: New(Options{Env: []string{}}), op: "turn", vendor: &claude, seen: pilot.Seen{On: &sluggish{takes: one.takes, screens: one.screens}}}
+				if err := h.clear(ctx, newStory(Launch{Provider: claude.name})); one.want == "" && err != nil || one.want != "" && fault.CodeOf(err) != one.want {
 					t.Errorf("%v, want %s", err, one.want)
 				}
 			})

@@ -115,9 +115,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 	no := func(code fault.Code, detail, hint string) error {
 		return refused(h.op, h.launch.Session, code, detail, hint)
 	}
-	if s.busy() {
-		h.a.observe(ctx, s) // its end may be in a record that nobody has read yet
-	}
+	h.a.observe(ctx, s) // a turn's beginning or end may be in a record that nobody has read yet
 	if s.busy() {
 		if now, err := h.look(ctx); err == nil && now.state == stateDialog {
 			return h.dialogInTheWay(now, nil)
@@ -174,7 +172,6 @@ func free(l look) bool {
 func (h *hands) submit(ctx context.Context, s *story, text, operation string) (turnID string, err error) {
 	folder := h.a.folder(h.launch.ID)
 	turnID = "t" + uuid.NewString()[:8]
-	h.a.identify(ctx, s)
 	begin := event{
 		Kind: begun, Turn: turnID, Operation: operation, Exact: exactDigest(text), Loose: looseDigest(text), Chars: len([]rune(text)),
 	}

@@ -244,6 +244,28 @@ func TestAnAgentAtWorkGetsNoSecondPrompt(t *testing.T) { // TURN-7
 	})
 }
 
+func TestAPersonsTurnThatItsScreenDoesNotShowIsWork(t *testing.T) { // TURN-7
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		w.keys(r.SessionID, "GAP:600000") // Codex's row of work goes when its answer begins
+		w.keys(r.SessionID, "\r")
+		w.until("it works and does not show it", func() bool {
+			s, err := w.host.Screen(t.Context(), terminal.ID(r.SessionID), terminal.Range{Kind: terminal.Visible})
+			l := vendorOf(preset).look(s)
+			return err == nil && l.state == stateReady && l.empty && len(w.noted("prompt")) == 1
+		})
+		_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "second"})
+		w.refuses(err, fault.AgentBusy)
+		w.keys(r.SessionID, "\x1b") // ends the gap
+		w.until("it has answered", func() bool {
+			s, err := w.agents.Status(t.Context(), r.SessionID, "")
+			return err == nil && s.Outcome == Done
+		})
+		w.ends(r.SessionID, "third", Done)
+		w.wantNoted("prompt", "GAP:600000", "third")
+	})
+}
+
 func TestABusyLineInWhatWasSaidIsNoWork(t *testing.T) { // TURN-7
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
