@@ -83,7 +83,7 @@ func (h *hands) backOut(ctx context.Context, cause error) error {
 // menu opens a vendor's menu by its command, in two steps: the list of commands
 // has to come down to this one before Enter.
 func (h *hands) menu(ctx context.Context, command string, is func(*dialog) bool) (*dialog, error) {
-	if err := h.press(ctx, command, free); err != nil {
+	if err := h.press(ctx, command, h.free); err != nil {
 		return nil, err
 	}
 	typed := func(l look) bool { return strings.HasPrefix(l.composer, command) }

@@ -20,6 +20,7 @@ type hands struct {
 	vendor  *vendor
 	seen    pilot.Seen
 	release func()
+	said    string // a row that looks like work, and is of an answer
 }
 
 // take finds the agent of a session, takes the session's type lock and proves
@@ -217,12 +218,17 @@ func (h *hands) await(ctx context.Context, patience, still time.Duration, is fun
 }
 
 // works looks again at a screen that says busy, where an answer may have said the
-// same: it returns what shows when that is known, which is no work where the row stood still.
-func (h *hands) works(ctx context.Context, l look) (look, error) {
+// same: it returns what shows when that is known, which is no work where the row stood
+// still, for longer where no answer is known that holds it.
+func (h *hands) works(ctx context.Context, s *story, l look) (look, error) {
 	if l.state != stateBusy || l.work == "" {
 		return l, nil
 	}
-	last, moved, err := h.await(ctx, ticks, 0, func(now look) bool { return now.state != stateBusy || now.work != l.work })
+	patience := stalls
+	if s.said(l.work) {
+		patience = ticks
+	}
+	last, moved, err := h.await(ctx, patience, 0, func(now look) bool { return now.state != stateBusy || now.work != l.work })
 	if err == nil && ctx.Err() == nil && !moved {
 		last.state = stateReady
 	}

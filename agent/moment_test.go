@@ -94,6 +94,26 @@ func TestAQuestionThatComesAtTheLastMomentGetsNoPrompt(t *testing.T) { // TURN-1
 	}
 }
 
+func TestWorkThatBeginsAtTheLastMomentGetsNoPrompt(t *testing.T) { // TURN-7, TURN-13
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "", "")
+		begins := func() {
+			w.keys(r.SessionID, "/compact")
+			w.keys(r.SessionID, "\r")
+			w.until("it shows that it works", func() bool {
+				s, err := w.host.Screen(t.Context(), terminal.ID(r.SessionID), terminal.Range{Kind: terminal.Visible})
+				l := vendorOf(preset).look(s)
+				return err == nil && l.state == stateBusy && l.empty
+			})
+		}
+		_, err := w.at(3, begins).Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "into its work"})
+		w.refuses(err, fault.NotReady)
+		w.keys(r.SessionID, "\x1b")
+		w.ends(r.SessionID, "next", Done)
+		w.wantNoted("prompt", "next")
+	})
+}
+
 // blinded has a terminal that shows nothing any more once Enter was pressed, or
 // takes its time for it.
 type blinded struct {

@@ -40,9 +40,12 @@ const (
 	still = 150 * time.Millisecond
 	// rewoundFor is for a prompt that stands in the composer again.
 	rewoundFor = 600 * time.Millisecond
-	// ticks is for a row that may tell how long something has been at work, and may be
-	// of an answer: it counts seconds.
-	ticks = 1500 * time.Millisecond
+	// ticks is for a row that tells how long something has been at work, and stands in
+	// the last answer as well: at work it counts seconds. stalls is for one that is in
+	// no answer that is known, as of a chat that was taken up again: an agent that has
+	// much to do may not get to draw it for seconds.
+	ticks  = 1500 * time.Millisecond
+	stalls = 10 * time.Second
 	// idleFor is for a Claude that is idle and has told no end of its turn.
 	idleFor = 1500 * time.Millisecond
 )

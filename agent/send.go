@@ -82,7 +82,7 @@ func (a *Agents) Send(ctx context.Context, r SendRequest) (TurnReceipt, error) {
 	if err := h.clear(ctx, s); err != nil {
 		return TurnReceipt{}, err
 	}
-	t, err := h.submit(ctx, s, text, r.OperationID)
+	t, err := h.submit(ctx, text, r.OperationID)
 	if err != nil {
 		return TurnReceipt{}, err
 	}
@@ -124,7 +124,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 	}
 	l, came, err := h.await(ctx, clearPatience, still, func(l look) bool { return l.state == stateReady && l.empty || l.state == stateDialog })
 	if err == nil && l.state == stateBusy {
-		l, err = h.works(ctx, l)
+		l, err = h.works(ctx, s, l)
 		came = l.state == stateReady && l.empty
 	}
 	switch {
@@ -133,6 +133,7 @@ func (h *hands) clear(ctx context.Context, s *story) error {
 	case l.state == stateDialog:
 		return h.dialogInTheWay(l, nil)
 	case came:
+		h.said = l.work
 		return nil
 	case l.state == stateBusy:
 		return no(fault.AgentBusy, "its screen says that it works", h.whileBusy())
@@ -161,15 +162,15 @@ func (h *hands) dialogInTheWay(l look, cause error) error {
 	}
 }
 
-// free reports whether a screen shows a composer into which a text may be pasted.
-// Whether a row that may be of an answer stands still was looked at before.
-func free(l look) bool {
-	return l.empty && (l.state == stateReady || l.state == stateBusy && l.work != "")
+// free reports whether a screen shows what clear found, a composer into which a text
+// may be pasted: a row of work that is of an answer is no work as long as it is that one.
+func (h *hands) free(l look) bool {
+	return l.empty && (l.state == stateReady || l.state == stateBusy && l.work != "" && l.work == h.said)
 }
 
-// submit pastes a text into the empty composer, sees it stand there, presses
+// submit pastes a text into the composer that is clear, sees it stand there, presses
 // Enter and sees it leave. The turn is on disk before the first byte.
-func (h *hands) submit(ctx context.Context, s *story, text, operation string) (turnID string, err error) {
+func (h *hands) submit(ctx context.Context, text, operation string) (turnID string, err error) {
 	folder := h.a.folder(h.launch.ID)
 	turnID = "t" + uuid.NewString()[:8]
 	begin := event{
@@ -180,7 +181,7 @@ func (h *hands) submit(ctx context.Context, s *story, text, operation string) (t
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*takePatience) // what is half typed is finished
 	defer cancel()
-	if err := h.aim(ctx, free); err != nil {
+	if err := h.aim(ctx, h.free); err != nil {
 		return "", errors.Join(err, record(ctx, folder, true, event{Kind: dropped, Turn: turnID}))
 	}
 	if err := h.send(ctx, pasteStart+text+pad+pasteEnd); err != nil {

@@ -34,7 +34,7 @@ import (
 //	THEN:ms     so long at work after the permission
 //
 // STANDIN holds more: trust and update (screens before the first composer),
-// slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
+// stalls=ms (so seldom it draws that it is at work), slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
 // newline), once (the first one is), lag=ms (until it acts on Enter), burst=ms
 // (Enter is a newline when it comes so soon after text), completes
 // (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
@@ -343,7 +343,11 @@ func (s *standIn) work(ms string) bool {
 	s.since = time.Now()
 	timer := time.NewTimer(time.Duration(n) * time.Millisecond)
 	defer timer.Stop()
-	second := time.NewTicker(time.Second)
+	redraws := 1000
+	if ms, ok := s.flag("stalls"); ok {
+		redraws, _ = strconv.Atoi(ms)
+	}
+	second := time.NewTicker(time.Duration(redraws) * time.Millisecond)
 	defer second.Stop()
 	s.redraw()
 	for {

@@ -212,7 +212,7 @@ func (a *Agents) state(ctx context.Context, s *story) (state, string) {
 	h := &hands{a: a, op: "status", launch: s.launch, vendor: vendorOf(s.launch.Provider), seen: seen}
 	now, err := h.look(ctx)
 	if err == nil && !s.busy() {
-		now, err = h.works(ctx, now)
+		now, err = h.works(ctx, s, now)
 	}
 	switch {
 	case err != nil:

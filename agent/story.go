@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"termpilot/journal"
@@ -312,6 +313,12 @@ func (s *story) one(is func(*turn) bool) *turn {
 		}
 	}
 	return nil
+}
+
+// said reports whether the last answer holds a row of the screen.
+func (s *story) said(row string) bool {
+	last := s.one(func(t *turn) bool { return t.text != "" })
+	return last != nil && strings.Contains(bare(last.text), bare(strings.TrimLeft(row, " •")))
 }
 
 // latest is the last turn, whoever typed it.

@@ -294,6 +294,21 @@ func TestWorkThatOnlyTheScreenTellsOfIsWork(t *testing.T) { // TURN-7
 	})
 }
 
+func TestWorkThatIsSeldomDrawnIsWork(t *testing.T) { // TURN-7
+	every(t, func(t *testing.T, w *world, preset string) {
+		r := w.launch(preset, "stalls=6000", "")
+		w.keys(r.SessionID, "/compact")
+		w.keys(r.SessionID, "\r")
+		w.until("it shows that it works", func() bool {
+			s, err := w.host.Screen(t.Context(), terminal.ID(r.SessionID), terminal.Range{Kind: terminal.Visible})
+			return err == nil && vendorOf(preset).look(s).state == stateBusy
+		})
+		_, err := w.agents.Send(t.Context(), SendRequest{SessionID: r.SessionID, Text: "second"})
+		w.refuses(err, fault.AgentBusy)
+		w.wantNoted("prompt")
+	})
+}
+
 func TestAnEmptyComposerInTheMiddleOfATurnIsNoEnd(t *testing.T) { // FOLLOW-2
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")
