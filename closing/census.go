@@ -15,7 +15,7 @@ import (
 // census is who runs in a session.
 type census struct {
 	known    bool            // its processes are of this machine and could be read
-	lost     bool            // they are of this machine, but its shell, or this process, was not among all that were read
+	lost     string          // why those of this machine do not tell that this process is not among them; "" when they do
 	hides    bool            // the system keeps other users' processes from us
 	shell    process.Entry   // what the terminal started
 	reader   process.Entry   // what reads the command line: shell, or the one that login(1) started
@@ -37,11 +37,11 @@ func (c *Closer) take(table *process.Table, s pilot.Seen) census {
 		return census{perhaps: inTmux(table, own)}
 	}
 	if s.ShellPID == 0 {
-		return census{}
+		return census{lost: "the terminal does not tell its shell's process, so termpilot may run in it"}
 	}
 	scope, err := table.Scope(s.ShellPID)
-	if err != nil || len(own) == 0 { // then nothing tells that we do not run in it
-		return census{lost: true}
+	if err != nil || len(own) == 0 {
+		return census{lost: "its shell is not among the processes of this machine any more, or not yet"}
 	}
 	n := census{known: true, hides: table.Hides, shell: scope[0], reader: scope[0]}
 	n.self = slices.Contains(own, n.shell.PID)
@@ -222,8 +222,8 @@ func (n census) forbids() (code, reason string) {
 		return codeSelf, "termpilot, or what started it, runs in this session"
 	case n.perhaps:
 		return codeSelf, "termpilot runs in tmux, and this is a pane of tmux: it may be the same one"
-	case n.lost:
-		return codeChanged, "its shell is not among the processes of this machine any more, or not yet"
+	case n.lost != "":
+		return codeChanged, n.lost
 	}
 	return "", ""
 }

@@ -87,7 +87,7 @@ func TestOnlyWhatIsIdleIsClosed(t *testing.T) { // CLOSE-10, CLOSE-11, CLOSE-20,
 		{"a password", func(w *world, s *session) { w.start(s, "sudo", true); s.state = pilot.Password }, Waiting, codeWaiting},
 		{"no marks", func(_ *world, s *session) { s.state = pilot.NoIntegration }, Unknown, codeUnknown},
 		{"starting", func(_ *world, s *session) { s.state = pilot.Starting }, Unknown, codeUnknown},
-		{"no processes known", func(_ *world, s *session) { s.shell, s.procs = 0, nil }, Unknown, codeUnknown},
+		{"processes of another machine", func(_ *world, s *session) { s.remote = true }, Unknown, codeUnknown},
 		{"a zombie", func(w *world, s *session) { w.start(s, "make", false); s.procs[1].State = "zombie" }, Idle, ""},
 	} {
 		w := newWorld(t)
@@ -399,23 +399,32 @@ func TestAPaneOfWhicheverTmuxIsLeftAloneFromWithinTmux(t *testing.T) { // CLOSE-
 	}
 }
 
-// Where a look at the machine misses a session's shell, nothing tells that
-// termpilot does not run in it.
+// Where a look at the machine misses a session's shell, or the terminal does not
+// tell which it is, nothing tells that termpilot does not run in it.
 func TestASessionWhoseShellIsNotSeenIsLeftAlone(t *testing.T) { // CLOSE-13
-	w := newWorld(t)
-	w.add("s1", "t1", "w1").procs = nil
-	for _, req := range []Request{
-		{Operation: CloseSession, SessionID: "s1"},
-		{Operation: CloseSession, SessionID: "s1", Force: true},
-		{Operation: CloseTab, ID: "t1", Force: true},
-		{Operation: CleanAll, Force: true},
+	for name, hide := range map[string]func(*session){
+		"its shell is not seen":    func(s *session) { s.procs = nil },
+		"its shell is not told":    func(s *session) { s.shell = 0 },
+		"neither is seen nor told": func(s *session) { s.procs, s.shell = nil, 0 },
 	} {
-		if res := do(t, w, req); len(res.Closed) > 0 || len(res.Skipped) != 1 || res.Skipped[0].Code != codeChanged {
-			t.Errorf("%s: %+v", req.Operation, res)
+		w := newWorld(t)
+		hide(w.add("s1", "t1", "w1"))
+		for _, req := range []Request{
+			{Operation: CloseSession, SessionID: "s1"},
+			{Operation: CloseSession, SessionID: "s1", Force: true},
+			{Operation: CloseTab, ID: "t1", Force: true},
+			{Operation: CleanAll, Force: true},
+		} {
+			if res := do(t, w, req); len(res.Closed) > 0 || len(res.Skipped) != 1 || res.Skipped[0].Code != codeChanged {
+				t.Errorf("%s: %s: %+v", name, req.Operation, res)
+			}
 		}
-	}
-	if done := w.effects(); len(done) > 0 {
-		t.Errorf("done: %q", done)
+		if items, err := w.closer().Inspect(t.Context(), "s1", ""); err != nil || items[0].State != Unknown || items[0].Code != codeChanged {
+			t.Errorf("%s: inspected %+v, %v", name, items, err)
+		}
+		if done := w.effects(); len(done) > 0 {
+			t.Errorf("%s: done: %q", name, done)
+		}
 	}
 }
 
