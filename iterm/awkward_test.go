@@ -201,6 +201,37 @@ func TestASessionThatMovesIsStillTheSame(t *testing.T) { // ITERM-72
 	}
 }
 
+func TestASessionDoesNotTakeTheFocusOfAPlaceAlong(t *testing.T) { // ITERM-31, ITERM-72
+	for name, move := range map[string]func(*world){
+		"a pane into another window": func(w *world) { w.sessions[1].window, w.sessions[1].tab = "pty-3", 3 },
+		"a tab into another window": func(w *world) {
+			w.sessions[0].window, w.sessions[1].window = "pty-3", "pty-3"
+			w.sessions[3].window = "pty-1"
+		},
+	} {
+		w := newWorld(4)
+		oneTab(w, 1, w.sessions[0], w.sessions[1])
+		w.key, w.active[1] = "pty-1", guid(2)
+		s := newFakeServer(t, w)
+		c := s.client(Options{})
+		if x := one(t, c, sid(2)); !x.Current {
+			t.Fatalf("got %+v", x)
+		}
+		w.mu.Lock()
+		move(w)
+		w.mu.Unlock()
+		s.notifyAll(layoutChanged(w))
+		if err := c.Send(t.Context(), sid(1), nil); err != nil { // its answer is behind the layout
+			t.Fatal(err)
+		}
+		for _, x := range sessions(t, c) {
+			if x.Current && x.Window != "pty-1" {
+				t.Errorf("%s: the current window is pty-1, the current session %+v", name, x)
+			}
+		}
+	}
+}
+
 func TestABuriedSessionIsNotDivided(t *testing.T) { // ITERM-72
 	w := newWorld(2)
 	w.sessions[0].buried = true

@@ -118,9 +118,7 @@ func (s *state) setLayout(list *api.ListSessionsResponse) error {
 		s.client.remember(id, time.Time{})
 	}
 	clear(s.tabs)
-	windows := make(map[string]bool, len(list.GetWindows()))
 	for _, w := range list.GetWindows() {
-		windows[w.GetWindowId()] = true
 		if w.SelectedTabId != nil {
 			s.selected[w.GetWindowId()] = w.GetSelectedTabId()
 		}
@@ -132,13 +130,14 @@ func (s *state) setLayout(list *api.ListSessionsResponse) error {
 		}
 	}
 	eachListed(list, place)
-	maps.DeleteFunc(s.selected, func(w, _ string) bool { return !windows[w] })
-	maps.DeleteFunc(s.active, func(t string, _ terminal.ID) bool { _, ok := s.tabs[t]; return !ok })
 	for id, r := range s.sessions {
 		if r.listed && !present[id] { // one that no layout has shown yet may still come
 			s.end(id)
 		}
 	}
+	// What was moved does not take the focus of its old place along.
+	maps.DeleteFunc(s.selected, func(window, tab string) bool { return s.tabs[tab].window != window })
+	maps.DeleteFunc(s.active, func(tab string, id terminal.ID) bool { r := s.sessions[id]; return r == nil || r.tab != tab })
 	s.touch()
 	return nil
 }
@@ -323,7 +322,9 @@ func (s *state) where(id terminal.ID) (r record, t tab, alive bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.sessions[id]; known != nil {
-		return record{id: id, window: known.window, tab: known.tab, rows: known.rows, columns: known.columns}, s.tabs[known.tab], true
+		return record{
+			id: id, window: known.window, tab: known.tab, rows: known.rows, columns: known.columns, listed: known.listed,
+		}, s.tabs[known.tab], true
 	}
 	return record{}, tab{}, false
 }
