@@ -232,6 +232,38 @@ func TestASessionDoesNotTakeTheFocusOfAPlaceAlong(t *testing.T) { // ITERM-31, I
 	}
 }
 
+func TestATextIsNotSentWhereItIsNotToldWhoReads(t *testing.T) { // ITERM-50
+	for name, answer := range map[string]*api.ServerOriginatedMessage{
+		"an error":        {Submessage: &api.ServerOriginatedMessage_Error{Error: "not now"}},
+		"of another kind": {Submessage: &api.ServerOriginatedMessage_FocusResponse{FocusResponse: &api.FocusResponse{}}},
+		"a refusal":       {Submessage: &api.ServerOriginatedMessage_VariableResponse{VariableResponse: &api.VariableResponse{Status: api.VariableResponse_MISSING_SCOPE.Enum()}}},
+	} {
+		w := newWorld(1)
+		w.sessions[0].vars[varTmuxRole] = "gateway"
+		s := newFakeServer(t, w)
+		s.handling(func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
+			if m.GetVariableRequest().GetSessionId() == "" {
+				return false
+			}
+			c.answer(m, proto.Clone(answer).(*api.ServerOriginatedMessage))
+			return true
+		})
+		if err := s.client(Options{}).Send(t.Context(), sid(1), []byte("x")); err == nil || fault.CodeOf(err) == fault.Internal || len(s.sent()) != 0 {
+			t.Errorf("%s: %v, and %q was sent", name, err, s.sent())
+		}
+	}
+}
+
+func TestTheGatewayThatNoLayoutShowsGetsNoText(t *testing.T) { // ITERM-50
+	w := newWorld(1)
+	w.sessions[0].vars[varTmuxRole], w.sessions[0].late = "gateway", true
+	s := newFakeServer(t, w)
+	wantCode(t, s.client(Options{}).Send(t.Context(), sid(1), []byte("x")), fault.NotAllowed)
+	if len(s.sent()) != 0 {
+		t.Errorf("sent %q", s.sent())
+	}
+}
+
 func TestABuriedSessionIsNotDivided(t *testing.T) { // ITERM-72
 	w := newWorld(2)
 	w.sessions[0].buried = true

@@ -2,6 +2,7 @@ package iterm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -33,7 +34,9 @@ func (c *Client) Send(ctx context.Context, id terminal.ID, text []byte) error {
 	}
 	l, err := c.connect(ctx)
 	if err == nil {
-		err = l.knowReader(ctx, id)
+		if err = l.knowReader(ctx, id); errors.Is(err, errNotFound) {
+			err = c.notFound(ctx, l, op, id)
+		}
 	}
 	if err != nil {
 		return c.explain(ctx, op, id, err, false)
@@ -65,20 +68,59 @@ func (l *link) knowReader(ctx context.Context, id terminal.ID) error {
 	if err := l.knowDetails(ctx); err != nil {
 		return err
 	}
-	if !l.state.isOurs() && !l.state.isFetched(id) {
-		if err := l.do(ctx, l.fetch(id)); err != nil {
-			return err
-		}
+	if l.state.isOurs() {
+		return nil
 	}
-	if l.state.isGateway(id) {
+	if known, err := l.state.misreads(id); known {
+		return err
+	}
+	ask := l.fetch(id)
+	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetVariableResponse)
+	switch {
+	case err != nil:
+		return err
+	case r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND:
+		return errNotFound
+	case r.GetStatus() != api.VariableResponse_OK:
+		return refusedBy("its variables", r.GetStatus())
+	}
+	if known, err := l.state.misreads(id); known {
+		return err
+	}
+	vars, err := ask.variables() // of a session that no layout has shown yet
+	if err != nil {
+		return err
+	}
+	return (&record{vars: vars}).misreads()
+}
+
+// misreads is why a text would not be read as it is meant, if what the session
+// is is known.
+func (s *state) misreads(id terminal.ID) (known bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.sessions[id]
+	if r == nil || !r.fetched {
+		return false, nil
+	}
+	return true, r.misreads()
+}
+
+func (r *record) misreads() error {
+	if r.vars[varTmuxRole] == "gateway" { // it carries the protocol of tmux -CC, which any text would break
 		return &fault.Error{
 			Code: fault.NotAllowed, Detail: "the session is the gateway of a tmux client", Hint: "send to one of the tmux panes instead",
 		}
 	}
-	if l.state.hasNoCells(id) {
+	if r.hasNoCells() {
 		return noCells()
 	}
 	return nil
+}
+
+func (r *record) hasNoCells() bool {
+	x := r.session("", false)
+	return x.Rows == 0 && x.Columns == 0
 }
 
 // noCells is what can be said of a session of iTerm2 that is a web browser: it
@@ -93,20 +135,7 @@ func (s *state) hasNoCells(id terminal.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.sessions[id]
-	if s.ours || r == nil || !r.fetched {
-		return false
-	}
-	x := r.session("", false)
-	return x.Rows == 0 && x.Columns == 0
-}
-
-// isGateway reports whether a session carries the protocol of tmux -CC, which
-// any text would break.
-func (s *state) isGateway(id terminal.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.sessions[id]
-	return r != nil && r.vars[varTmuxRole] == "gateway"
+	return !s.ours && r != nil && r.fetched && r.hasNoCells()
 }
 
 // ApplicationCursor reports whether the session's program wants cursor keys in
