@@ -205,6 +205,21 @@ func TestASizeThatIsNotGivenIsAnError(t *testing.T) { // ITERM-65
 	}
 }
 
+func TestASessionThatItsTabDoesNotShowIsNotResized(t *testing.T) { // ITERM-65
+	for name, hide := range map[string]func(*worldSession){
+		"behind a maximised one": func(x *worldSession) { x.tab, x.window, x.minimized = 1, "pty-1", true },
+		"buried":                 func(x *worldSession) { x.buried = true },
+	} {
+		w := newWorld(2)
+		hide(w.sessions[1])
+		s := newFakeServer(t, w)
+		wantCode(t, s.client(Options{}).Resize(t.Context(), sid(2), 30, 90), fault.Refused)
+		if last(s, (*api.ClientOriginatedMessage).GetSetPropertyRequest) != nil || last(s, (*api.ClientOriginatedMessage).GetSetTabLayoutRequest) != nil {
+			t.Errorf("%s: it was asked for", name)
+		}
+	}
+}
+
 func TestATabAndAWindowCloseInOneRequest(t *testing.T) { // ITERM-67
 	for name, edit := range map[string]func(*world){
 		"told after": func(*world) {}, "told before the answer": func(w *world) { w.early = true }, "not told": func(w *world) { w.mute = true },

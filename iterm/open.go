@@ -130,11 +130,8 @@ func (l *link) createTab(ctx context.Context, spec terminal.OpenSpec) (place, er
 
 func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (place, error) {
 	at, beside, alive := l.state.where(spec.Beside)
-	if alive && at.window == "" && l.state.listed(spec.Beside) {
-		return place{}, &fault.Error{
-			Op: "open", Session: string(spec.Beside), Code: fault.Refused, Detail: "the session is buried: it has no window",
-			Hint: "bring it back with focus_session first",
-		}
+	if alive && at.window == "" && at.listed {
+		return place{}, buried(spec.Beside)
 	}
 	if beside.tmux {
 		if err := beyondTmux(spec); err != nil {
@@ -184,6 +181,13 @@ func (c *Client) split(ctx context.Context, l *link, spec terminal.OpenSpec) (pl
 		return place{}, unnamed(spec.Beside)
 	}
 	return l.newPane(ctx, at.tab, known)
+}
+
+// buried is what can be said of a session without a window.
+func buried(id terminal.ID) error {
+	return &fault.Error{
+		Session: string(id), Code: fault.Refused, Detail: "the session is buried: it has no window", Hint: "bring it back with focus_session first",
+	}
 }
 
 // newPane waits for a pane of tmux -CC, which iTerm2 promises without a name and

@@ -47,6 +47,11 @@ func (l *link) resize(ctx context.Context, id terminal.ID, want size) error {
 		if !alive {
 			return errNotFound
 		}
+		if at.listed {
+			if err := hidden(at, t); err != nil {
+				return err
+			}
+		}
 		shared := panes(t.root) > 1
 		if shared && t.tmux {
 			return &fault.Error{
@@ -69,6 +74,20 @@ func (l *link) resize(ctx context.Context, id terminal.ID, want size) error {
 			return err
 		}
 		return l.awaitSize(ctx, id, size{at.rows, at.columns}, want, shared)
+	}
+}
+
+// hidden refuses a session that is not among the panes of its tab: the window
+// would change its size for nothing.
+func hidden(at record, t tab) error {
+	switch _, pane := pathTo(t.root, at.id, 0); {
+	case pane != nil:
+		return nil
+	case at.window == "":
+		return buried(at.id)
+	}
+	return &fault.Error{
+		Code: fault.Refused, Detail: "another pane of its tab hides the session", Hint: "ask the user to restore the panes, then try again",
 	}
 }
 
@@ -99,13 +118,7 @@ func (l *link) setSize(ctx context.Context, id terminal.ID, want size) error {
 
 // layOut moves the dividers of a tab.
 func (l *link) layOut(ctx context.Context, at record, t tab, want size) error {
-	root, found := resized(t.root, at.id, want)
-	if !found {
-		return &fault.Error{
-			Code: fault.Refused, Detail: "another pane of its tab hides the session", Hint: "ask the user to restore the panes, then try again",
-		}
-	}
-	ask := askTabLayout(at.tab, root)
+	ask := askTabLayout(at.tab, resized(t.root, at.id, want))
 	r, err := exchange(ctx, l, ask, (*api.ServerOriginatedMessage).GetSetTabLayoutResponse)
 	if err != nil {
 		return err

@@ -29,15 +29,15 @@ const least = 2
 // its neighbours allow: cells go to and come from the panes at the nearest
 // divider. Where there is no such divider, the whole tab changes its size. The
 // tree that was given stays as it is.
-func resized(root *api.SplitTreeNode, id terminal.ID, want size) (*api.SplitTreeNode, bool) {
+func resized(root *api.SplitTreeNode, id terminal.ID, want size) *api.SplitTreeNode {
 	fresh := proto.Clone(root).(*api.SplitTreeNode)
 	path, leaf := pathTo(fresh, id, 0)
 	if leaf == nil {
-		return nil, false
+		return fresh
 	}
 	adjust(fresh, path, across, want.columns-int(leaf.GetGridSize().GetWidth()))
 	adjust(fresh, path, down, want.rows-int(leaf.GetGridSize().GetHeight()))
-	return fresh, true
+	return fresh
 }
 
 // step is one node on the way to a session, and the link that leads on.
