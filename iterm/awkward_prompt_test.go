@@ -239,6 +239,47 @@ func TestTheEndOfAPartIsNotTakenForTheEndOfALine(t *testing.T) { // ITERM-22, IT
 	}
 }
 
+func TestMoreRowsThanWereAskedForAreNoneOfThem(t *testing.T) { // ITERM-5
+	w := tall()
+	s := newFakeServer(t, w)
+	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
+		if m.GetGetBufferRequest() == nil {
+			return false
+		}
+		answer := s.world.answer(m)
+		r := answer.GetGetBufferResponse()
+		r.Contents = append(r.Contents, line("one too many"))
+		c.answer(m, answer)
+		return true
+	}
+	c := s.client(Options{})
+	for _, want := range []terminal.Range{
+		{Kind: terminal.Rows, First: 12, Count: 2},
+		{Kind: terminal.Tail, Count: 2},
+		{Kind: terminal.Cells, Span: terminal.Span{Start: terminal.Point{Row: 12}, End: terminal.Point{Row: 13, Column: 2}}},
+	} {
+		screen, err := c.Screen(t.Context(), sid(1), want)
+		if fault.CodeOf(err) != fault.Protocol {
+			t.Errorf("%+v: got %+v, %v", want, screen, err)
+		}
+	}
+}
+
+func TestAPromptInAStateThatIsNoneIsNoPromptToTypeAt(t *testing.T) { // ITERM-5
+	w := newWorld(1)
+	p := editing("P")
+	p.PromptState = api.GetPromptResponse_State(7).Enum()
+	w.sessions[0].prompts = []*api.GetPromptResponse{p}
+	c := newFakeServer(t, w).client(Options{})
+	got, err := c.Prompt(t.Context(), sid(1), "")
+	if fault.CodeOf(err) != fault.Protocol {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := c.Watch(t.Context(), sid(1)); fault.CodeOf(err) != fault.Protocol {
+		t.Errorf("watched: %v", err)
+	}
+}
+
 func TestABadRangeIsNoEmptyScreen(t *testing.T) { // ITERM-5
 	s := newFakeServer(t, newWorld(1))
 	s.handle = func(c *fakeConn, m *api.ClientOriginatedMessage) bool {

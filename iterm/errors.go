@@ -88,10 +88,18 @@ func (e violation) Error() string { return string(e) }
 // refusedBy is what a status other than OK says of a request for something. Of one
 // that this client does not know, nobody knows what it says.
 func refusedBy(what string, status protoreflect.Enum) error {
-	if known := status.Descriptor().Values().ByNumber(status.Number()); known != nil {
-		return refusal("the terminal refused " + what + ": " + string(known.Name()))
+	if name := nameOf(status); name != "" {
+		return refusal("the terminal refused " + what + ": " + name)
 	}
 	return violation(fmt.Sprintf("the status of %s is %d, which is none", what, status.Number()))
+}
+
+// nameOf is what the protocol calls a value; "" when it is one that it does not have.
+func nameOf(value protoreflect.Enum) string {
+	if known := value.Descriptor().Values().ByNumber(value.Number()); known != nil {
+		return string(known.Name())
+	}
+	return ""
 }
 
 // errNotFound says that the terminal does not know the session.

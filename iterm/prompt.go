@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (c *Client) Prompt(ctx context.Context, id terminal.ID, promptID string) (t
 		if p, known, err = readPrompt(ask, vars, promptID); err != nil {
 			return err
 		}
-		if known[varMarks] == "" && p.State == terminal.Finished {
+		if known[varMarks] == "" && p.State == terminal.Finished && p.ID != "" {
 			return l.boundOutput(ctx, id, &p)
 		}
 		if restIsElsewhere(ask, p) {
@@ -149,6 +150,9 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 	default:
 		return terminal.Prompt{}, nil, refusedBy("the prompt", r.GetStatus())
 	}
+	if nameOf(r.GetPromptState()) == "" {
+		return terminal.Prompt{}, nil, violation(fmt.Sprintf("a prompt is in state %d, which is none", r.GetPromptState()))
+	}
 	p := promptFrom(r)
 	p.Marks = marks(known[varMarks], true)
 	if live, ok := parseLivePrompt(known[varPrompt]); ok {
@@ -216,28 +220,34 @@ func point(c *api.Coord) terminal.Point {
 // boundOutput cuts the output of a finished command where the next prompt
 // begins: iTerm2 ends every output range at the cursor, however old it is.
 func (l *link) boundOutput(ctx context.Context, id terminal.ID, p *terminal.Prompt) error {
-	list := askPromptsFrom(id, p.ID)
-	if err := l.do(ctx, list); err != nil {
-		return err
-	}
-	ids := list.answer.GetListPromptsResponse().GetUniquePromptId()
-	if len(ids) < 2 || ids[0] != p.ID {
-		return nil // it is the last one, or the terminal is too old to list prompts
-	}
-	next := askPrompt(id, ids[1])
-	if err := l.do(ctx, next); err != nil {
-		return err
-	}
-	r := next.answer.GetGetPromptResponse()
-	if r.GetStatus() != api.GetPromptResponse_OK || r.PromptRange == nil {
+	for range nextPrompts {
+		list, err := exchange(ctx, l, askPromptsFrom(id, p.ID), (*api.ServerOriginatedMessage).GetListPromptsResponse)
+		if err != nil {
+			return err
+		}
+		ids := list.GetUniquePromptId()
+		if len(ids) < 2 || ids[0] != p.ID {
+			return nil // it is the last one
+		}
+		next, err := exchange(ctx, l, askPrompt(id, ids[1]), (*api.ServerOriginatedMessage).GetGetPromptResponse)
+		if err != nil {
+			return err
+		}
+		if next.GetStatus() != api.GetPromptResponse_OK || next.PromptRange == nil {
+			continue
+		}
+		end := point(next.GetPromptRange().GetStart())
+		if cut := (terminal.Span{Start: end, End: p.Output.End}); !cut.Empty() {
+			p.Output.End = end
+		}
 		return nil
 	}
-	end := point(r.GetPromptRange().GetStart())
-	if cut := (terminal.Span{Start: end, End: p.Output.End}); !cut.Empty() {
-		p.Output.End = end
-	}
-	return nil
+	return violation("it is not told where the prompt after it begins")
 }
+
+// nextPrompts is how often the prompt after another is looked for: a screen that
+// is cleared takes it away, and its shell shows another.
+const nextPrompts = 3
 
 // Exit returns how a session ended. iTerm2 does not tell: then it is only known
 // when, if this client saw it.

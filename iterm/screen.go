@@ -48,9 +48,9 @@ func badRange(want terminal.Range) string {
 
 // lineNumbers is the value of the property number_of_lines.
 type lineNumbers struct {
-	Overflow int64 `json:"overflow"` // rows that are no longer kept
-	History  int64 `json:"history"`
-	Grid     int64 `json:"grid"` // rows of the screen
+	Overflow int64 // rows that are no longer kept
+	History  int64
+	Grid     int64 // rows of the screen
 }
 
 func (n lineNumbers) top() int64 { return n.Overflow + n.History }
@@ -58,15 +58,20 @@ func (n lineNumbers) end() int64 { return n.top() + n.Grid }
 
 func parseLineNumbers(text string) (n lineNumbers, ok bool) {
 	const most = math.MaxInt64 / 4
-	if json.Unmarshal([]byte(text), &n) != nil {
+	var told struct {
+		Overflow *int64 `json:"overflow"`
+		History  *int64 `json:"history"`
+		Grid     *int64 `json:"grid"`
+	}
+	if json.Unmarshal([]byte(text), &told) != nil {
 		return lineNumbers{}, false
 	}
-	for _, x := range []int64{n.Overflow, n.History, n.Grid} {
-		if x < 0 || x > most {
+	for _, x := range []*int64{told.Overflow, told.History, told.Grid} {
+		if x == nil || *x < 0 || *x > most {
 			return lineNumbers{}, false
 		}
 	}
-	return n, true
+	return lineNumbers{Overflow: *told.Overflow, History: *told.History, Grid: *told.Grid}, true
 }
 
 // rowsWanted is the rows of a range: from a up to, not including, b.
@@ -92,7 +97,7 @@ func rowsWanted(want terminal.Range) (a, b int64) {
 // never ahead of them.
 func (l *link) screen(ctx context.Context, id terminal.ID, want terminal.Range) (terminal.Screen, error) {
 	if want.Kind == terminal.Tail {
-		want.Count = min(want.Count, terminal.MaxRows)
+		want.First, want.Count = 0, min(want.Count, terminal.MaxRows)
 	}
 	a, past := rowsWanted(want)
 	b := min(past, a+terminal.MaxRows)
@@ -153,6 +158,9 @@ func (l *link) readRows(ctx context.Context, id terminal.ID, want terminal.Range
 		return nil, refusedBy("the rows", r.GetStatus())
 	}
 	read.lines, read.cursor = r.GetContents(), r.GetCursor()
+	if want.Kind != terminal.Visible && int64(len(read.lines)) > b-a {
+		return nil, violation("more rows are told than were asked for")
+	}
 	read.echo = r.GetWindowedCoordRange().GetCoordRange()
 	property, err := answerOf(numbers, (*api.ServerOriginatedMessage).GetGetPropertyResponse)
 	if err != nil {

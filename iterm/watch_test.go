@@ -353,6 +353,47 @@ func TestOldOutputOfITerm2EndsAtTheNextPrompt(t *testing.T) { // ITERM-47
 	}
 }
 
+func TestANextPromptThatGoesIsLookedForAnew(t *testing.T) { // ITERM-47
+	w := newWorld(1)
+	finished := editing("P1")
+	finished.PromptState, finished.ExitStatus, finished.OutputRange = api.GetPromptResponse_FINISHED.Enum(), proto.Uint32(0), coords(0, 6, 9, 40)
+	next := editing("P2")
+	next.PromptRange = coords(0, 8, 2, 8)
+	w.sessions[0].prompts = []*api.GetPromptResponse{finished, next}
+	s := newFakeServer(t, w)
+	c := s.client(Options{})
+	sessions(t, c)
+	cleared := 0
+	s.handling(func(_ *fakeConn, m *api.ClientOriginatedMessage) bool {
+		if m.GetListPromptsRequest() == nil && m.GetGetPromptRequest().GetUniquePromptId() != "P1" && m.GetGetPromptRequest() != nil && cleared > 0 {
+			w.mu.Lock() // a person clears the screen just now
+			next = editing(next.GetUniquePromptId() + "'")
+			next.PromptRange = coords(0, 8, 2, 8)
+			w.sessions[0].prompts[1] = next
+			w.mu.Unlock()
+			cleared--
+		}
+		return false
+	})
+	cleared = 1
+	p, err := c.Prompt(t.Context(), sid(1), "P1")
+	if err != nil || p.Output.End != (terminal.Point{Row: 8}) {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	cleared = nextPrompts
+	p, err = c.Prompt(t.Context(), sid(1), "P1")
+	wantCode(t, err, fault.Protocol) // up to the cursor there is more than its output
+	s.handling(func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
+		if m.GetListPromptsRequest() == nil {
+			return false
+		}
+		c.answer(m, &api.ServerOriginatedMessage{Submessage: &api.ServerOriginatedMessage_Error{Error: "not now"}})
+		return true
+	})
+	p, err = c.Prompt(t.Context(), sid(1), "P1")
+	wantCode(t, err, fault.Refused)
+}
+
 func TestExitIsWhatTheHostTells(t *testing.T) { // ITERM-44
 	w := newWorld(2)
 	w.host = true
