@@ -20,6 +20,7 @@ type viewer struct {
 	changed *sync.Cond
 	session *session // what is shown: another one after a restart
 	filter  passthrough
+	midway  bool // what it would be shown begins in the middle of something; see show
 	waiting []byte
 	repaint bool
 	ended   *exit
@@ -32,10 +33,17 @@ func newViewer(s *session) *viewer {
 	return v
 }
 
-// show queues output. The session's lock is held; show does not wait.
-func (v *viewer) show(output []byte) {
+// show queues output; midway tells that it ends in the middle of a sequence. To
+// one who came in the middle of one, whose rest is not text, nothing is shown
+// until its end, and then the screen. The session's lock is held; show does not wait.
+func (v *viewer) show(output []byte, midway bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.midway {
+		v.midway, v.repaint = midway, v.repaint || !midway
+		v.changed.Signal()
+		return
+	}
 	if v.repaint || v.closed {
 		v.filter.skip(output)
 		return // the painting will hold it
@@ -53,6 +61,14 @@ func (v *viewer) redraw() {
 	defer v.mu.Unlock()
 	v.waiting, v.repaint = nil, true
 	v.changed.Signal()
+}
+
+// anew is redraw where what is shown goes on with another emulator.
+func (v *viewer) anew(s *session) {
+	v.mu.Lock()
+	v.session, v.filter, v.midway = s, passthrough{}, false
+	v.mu.Unlock()
+	v.redraw()
 }
 
 // end tells that the session ended.
@@ -141,6 +157,7 @@ func (h *server) view(conn *net.UnixConn, s *session, what hello) {
 		refuse(conn, &fault.Error{Op: "attach", Session: s.id, Code: fault.SessionEnded, Hint: "read its last screen instead"})
 		return
 	}
+	v.midway = s.term.Midway()
 	s.viewers[v] = struct{}{}
 	s.mu.Unlock()
 

@@ -155,51 +155,43 @@ func TestAPersonsTerminalIsNotAskedWhatTheEmulatorAnswers(t *testing.T) { // HOS
 func TestAViewerThatFallsBehindGetsTheScreenPaintedAnew(t *testing.T) { // HOST-65
 	v := newViewer(nil)
 	for range 3 {
-		v.show(bytes.Repeat([]byte("x"), maxView/2+1))
+		v.show(bytes.Repeat([]byte("x"), maxView/2+1), false)
 	}
 	if !v.repaint || len(v.waiting) != 0 {
 		t.Errorf("repaint %v, %d bytes waiting", v.repaint, len(v.waiting))
 	}
 }
 
-func TestThePassthroughDoesNotDependOnHowOutputIsCut(t *testing.T) { // HOST-64
-	const stream = "a\x1b[31mb\x1b[cc\x1b]0;title\x07d\x1b]52;c;eA==\x1b\\e\x1b[?25lf\x1bPq\x1b\\g\x1b]8;;http://h\x1b\\h\x1b[>4;1mi\x1b(0j\x1b[5nk\x1b[1;2Rl\x1b[18tm\x1b[22;0tn\x1b_x\x1b\\o\x18p"
-	const want = "a\x1b[31mbc\x1b]0;title\x07de\x1b[?25lfg\x1b]8;;http://h\x1b\\h\x1b[>4;1mi\x1b(0jk\x1b[1;2Rlm\x1b[22;0tno\x18p"
-	for size := 1; size <= len(stream); size++ {
-		var p passthrough
-		var got []byte
-		for rest := []byte(stream); len(rest) > 0; {
-			n := min(size, len(rest))
-			got = p.pass(got, rest[:n])
-			rest = rest[n:]
-		}
-		if string(got) != want {
-			t.Fatalf("in pieces of %d:\n got %q\nwant %q", size, got, want)
+func TestOneWhoComesInTheMiddleOfASequenceDoesNotSeeItsRest(t *testing.T) { // HOST-64
+	h := newHost(t)
+	c := h.connect()
+	for begin, rest := range map[string]string{`\033]52;c;SGVs`: `bG8=\007`, `\033[3`: `1m`, `\303`: `\244`, `\033P1;2`: `q#0\033\\\\`} {
+		id := c.open("", "Custom Command", `"Yes"`, "Command", quote(`/bin/sh -c 'printf "on`+begin+`"; read x; printf "`+rest+`after"; read y; printf " end"; read z'`))
+		c.awaitScreen(id, "on")
+		p := h.attach(t, id, 80, 24)
+		p.awaits("on")
+		p.types("\r")
+		p.awaits("after")
+		p.types("\r")
+		p.awaits("end")
+		if got, want := p.screen(), c.screen(id); got != want {
+			t.Errorf("%s, then %s: she sees %q, want %q", begin, rest, got, want)
 		}
 	}
 }
 
-func FuzzThePassthroughKeepsNothingForEverAndLetsNoQueryThrough(f *testing.F) { // HOST-64
-	f.Add([]byte("\x1b[c\x1b]52;c;?\x07text"))
-	f.Add([]byte("\x1b]0;t\x1b[c"))
-	f.Add([]byte("\u009bc\x1b[\x05c\x1b]0;\x05\x07"))
-	f.Fuzz(func(t *testing.T, output []byte) {
-		var whole, cut passthrough
-		all := whole.pass(nil, output)
-		var pieces []byte
-		for _, b := range output {
-			pieces = cut.pass(pieces, []byte{b})
-		}
-		if !bytes.Equal(all, pieces) {
-			t.Fatalf("whole %q, cut %q", all, pieces)
-		}
-		if cap(whole.held) > 4*maxHeld {
-			t.Fatalf("holds %d bytes", cap(whole.held))
-		}
-		for _, query := range []string{"\x1b[c", "\x1b[6n", "\x1b]52;", "\x1bZ", "\x05", "\u009bc"} {
-			if bytes.Contains(all, []byte(query)) {
-				t.Fatalf("%q went through in %q", query, all)
-			}
-		}
-	})
+func TestNothingOfAProgramThatEndedHidesWhatTheNextOneShows(t *testing.T) { // HOST-112
+	h := newHost(t)
+	h.write("p", `if [ -e ~/again ]; then printf second; else : > ~/again; printf first; read x; printf 'then\033]0;abc'; fi; read x; printf " $x."; read y`)
+	c := h.connect()
+	id := c.open("", "Custom Command", `"Yes"`, "Command", quote("/bin/sh "+h.home+"/p"))
+	c.awaitScreen(id, "first")
+	p := h.attach(t, id, 80, 24)
+	p.awaits("first")
+	p.types("\r")
+	p.awaits("then")
+	c.restart(id, false)
+	p.awaits("second")
+	p.types("read\r")
+	p.awaits("read.")
 }

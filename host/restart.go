@@ -157,10 +157,7 @@ func (s *session) passViewers(next *session) {
 	defer next.mu.Unlock()
 	for v := range s.viewers {
 		next.viewers[v] = struct{}{}
-		v.mu.Lock()
-		v.session = next
-		v.mu.Unlock()
-		v.redraw()
+		v.anew(next)
 	}
 	clear(s.viewers)
 }

@@ -191,7 +191,7 @@ func (s *session) drawNow(output []byte) {
 	s.followText()
 	s.reply(s.term.Replies())
 	for v := range s.viewers {
-		v.show(output)
+		v.show(output, s.term.Midway())
 	}
 	s.drawn()
 }
@@ -236,7 +236,7 @@ func (s *session) survive() {
 	columns, rows := s.facts.size()
 	s.newTerminal(columns, rows)
 	for v := range s.viewers {
-		v.redraw()
+		v.anew(s)
 	}
 }
 

@@ -335,3 +335,7 @@ func (p *parser) collect(b []byte) {
 		p.text = append(p.text, b...)
 	}
 }
+
+// Midway reports whether what was written ends within a sequence, a string or a
+// character: what follows is not text, or not by itself.
+func (t *Terminal) Midway() bool { return t.parser.state != ground || t.parser.ntail > 0 }

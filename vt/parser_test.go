@@ -140,3 +140,18 @@ func TestScreenSequences(t *testing.T) {
 		})
 	}
 }
+
+func TestMidwayIsTrueUntilWhatWasBegunHasEnded(t *testing.T) { // VT-77
+	for _, whole := range []string{"\x1b[31m", "\x1b(B", "\x1b]0;t\x07", "\x1b]0;t\x1b\\", "\x1bPq\x1b\\", "\u20ac"} {
+		term := vt.New(vt.Options{})
+		for i := range len(whole) {
+			if term.Midway() != (i > 0) {
+				t.Errorf("%q after %d bytes: %v", whole, i, i == 0)
+			}
+			_, _ = term.Write([]byte{whole[i]})
+		}
+		if term.Midway() {
+			t.Errorf("%q is not over", whole)
+		}
+	}
+}
