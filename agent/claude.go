@@ -3,9 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -211,59 +209,6 @@ func lastBlock(rows []string) []string {
 		}
 	}
 	return nil
-}
-
-// registered is what Claude Code says of one process, in sessions/PID.json of its
-// folder: it is removed when the process ends.
-type registered struct {
-	SessionID       string `json:"sessionId"`
-	Status          string `json:"status"`
-	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
-	WaitingFor      string `json:"waitingFor"`
-}
-
-func readRegistered(s *story) (r registered, ok bool) {
-	pid := s.pid
-	if s.agentPID != 0 {
-		pid = s.agentPID
-	}
-	f, err := os.Open(filepath.Join(s.launch.Folder, "sessions", strconv.Itoa(pid)+".json"))
-	if err != nil {
-		return registered{}, false
-	}
-	defer f.Close()
-	if json.NewDecoder(limited(f)).Decode(&r) != nil || r.SessionID == "" || s.chat != "" && r.SessionID != s.chat {
-		return registered{}, false
-	}
-	return r, true
-}
-
-// claudeRecord finds the turns that no hook tells of: those that a person
-// interrupted, or ended by refusing a tool.
-func claudeRecord(s *story, r *recorded) []event {
-	t := s.atWork()
-	if t == nil || !t.accepted {
-		r.since = time.Time{}
-		return nil
-	}
-	now, ok := readRegistered(s)
-	since := time.UnixMilli(now.StatusUpdatedAt)
-	if !ok || now.Status != "idle" || since.Before(t.began) {
-		r.since = time.Time{}
-		return nil
-	}
-	r.since = since
-	if time.Since(since) < idleFor {
-		return nil
-	}
-	if s.telling() {
-		r.since = time.Now() // what it tells wakes whoever waits
-		return nil
-	}
-	return []event{{
-		Kind: interrupted, Chat: s.chat, VendorTurn: t.vendorTurn, Source: fromRecord, Concluded: true,
-		Reason: "Claude Code is idle again and reported no end: it was interrupted or refused",
-	}}
 }
 
 // checkClaude: the menu that can change the model for a session writes an effort

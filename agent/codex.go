@@ -222,18 +222,23 @@ func lastPrompt(record string) (at time.Time) {
 	if json.NewDecoder(limited(f)).Decode(&first) != nil || first.Payload.Source != "cli" {
 		return at
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return at
-	}
-	data := make([]byte, min(info.Size(), maxRollout))
-	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
-	for line := range bytes.Lines(data[:n]) {
+	for line := range bytes.Lines(tail(f)) {
 		if e, ok := codexLine(line); ok && e.Kind == prompted {
 			at = e.Happened
 		}
 	}
 	return at
+}
+
+// tail is the end of a record, at most maxRollout bytes.
+func tail(f *os.File) []byte {
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	data := make([]byte, min(info.Size(), maxRollout))
+	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
+	return data[:n]
 }
 
 // rollout returns the chat's record. It begins with the first prompt.

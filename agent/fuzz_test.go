@@ -43,6 +43,18 @@ func FuzzARecordOfCodexIsReadOrPassedOver(f *testing.F) { // FOLLOW-3
 	})
 }
 
+func FuzzATranscriptEndsNoTurnThatItDoesNotEnd(f *testing.F) { // FOLLOW-3
+	f.Add(`{"type":"user","promptId":"p","origin":{"kind":"human"},"message":{"content":"x"}}` + "\n" + `{"type":"system","subtype":"turn_duration"}`)
+	f.Add(`{"type":"user","promptId":"p","origin":{"kind":"human"},"message":{"content":[{"type":"text","text":"x"}]}}` + "\n" +
+		`{"type":"user","promptId":"p","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}`)
+	f.Fuzz(func(t *testing.T, transcript string) {
+		news := (&turn{vendorTurn: "p", accepted: true}).transcribed([]byte(transcript))
+		if len(news) > 1 || len(news) == 1 && (news[0].VendorTurn != "p" || news[0].Kind == prompted) {
+			t.Fatalf("%q tells %+v", transcript, news)
+		}
+	})
+}
+
 func FuzzNoScreenIsReadyWithoutAComposer(f *testing.F) { // TURN-4
 	f.Add("claude", "────────\n❯ \n────────\n ? for shortcuts", 1, 2)
 	f.Add("codex", "› hello\n\n  gpt high · /tmp", 0, 2)

@@ -46,8 +46,9 @@ const (
 	// much to do may not get to draw it for seconds.
 	ticks  = 1500 * time.Millisecond
 	stalls = 10 * time.Second
-	// idleFor is for a Claude that is idle and has told no end of its turn.
-	idleFor = 1500 * time.Millisecond
+	// idleFor is for a Claude that is idle and has told no end of its turn, nor written
+	// one into its transcript, where it writes what it has every tenth of a second.
+	idleFor = 3 * time.Second
 )
 
 // Around the processes that tell.
@@ -62,6 +63,9 @@ const (
 	// by then never will.
 	toStart = 10 * time.Minute
 )
+
+// recordTicks is how often a record is looked at that will soon say more.
+const recordTicks = 250 * time.Millisecond
 
 // redraw is how many looks a second a screen that changes all the time gets, as a
 // distance between two.

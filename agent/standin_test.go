@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -34,13 +32,14 @@ import (
 //	THEN:ms     so long at work after the permission
 //
 // STANDIN holds more: trust and update (screens before the first composer),
-// stalls=ms (so seldom it draws that it is at work), slow=ms (before the first screen; what was typed is lost), stuck (Enter is a
-// newline), once (the first one is), lag=ms (until it acts on Enter), burst=ms
-// (Enter is a newline when it comes so soon after text), completes
-// (Enter adds to the text), deaf (an accepted prompt is not told), mute (nothing
-// is), early (an end is told before any prompt), late (a question shows before
-// its hook), slips (Claude's menu takes another model), comes (SIGUSR1 shows a
-// question at the composer), tardy (the hook of an end takes 2 s).
+// slow=ms (before the first screen; what was typed is lost), stalls=ms (so seldom
+// it draws that it is at work), stuck (Enter is a newline), once (the first one is),
+// burst=ms (it is one when it comes so soon after text), lag=ms (until it acts on
+// Enter), completes (Enter adds to the text), deaf (an accepted prompt is not told),
+// mute (nothing is), lost (Claude's hooks of ends write nothing), unheard (those of
+// prompts do not either), tardy (the hook of an end takes 2 s), early (an end is told
+// before any prompt), late (a question shows before its hook), slips (Claude's menu
+// takes another model), comes (SIGUSR1 shows a question at the composer).
 type standIn struct {
 	vendor  string
 	say     vendorPlay
@@ -334,7 +333,8 @@ func (s *standIn) cut(id, reason, text string, back bool) {
 	if back && s.vendor == "grok" {
 		return // it takes the turn back and tells nothing
 	}
-	s.told(interrupted, map[string]string{"turn": id, "reason": reason})
+	taken := map[bool]string{true: "back"}[back]
+	s.told(interrupted, map[string]string{"turn": id, "reason": reason, "taken": taken})
 }
 
 // work is busy for some milliseconds; false when a key interrupts it.
@@ -518,36 +518,6 @@ func numberedRows(d *dialog, mark string) (rows []string) {
 	return append(rows, "", "  Esc to cancel")
 }
 
-// runHooks runs the commands of a settings file for an event.
-func runHooks(path, name string, payload map[string]any) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return
-	}
-	var settings struct {
-		Hooks map[string][]struct {
-			Hooks []struct{ Command string }
-		}
-	}
-	if json.Unmarshal(data, &settings) != nil {
-		return
-	}
-	body, _ := json.Marshal(payload)
-	for _, group := range settings.Hooks[name] {
-		for _, h := range group.Hooks {
-			if name == "Stop" && strings.Contains(","+os.Getenv("STANDIN")+",", ",tardy,") {
-				h.Command = "sleep 2; " + h.Command
-			}
-			cmd := exec.Command("/bin/sh", "-c", h.Command) //nolint:noctx // the stand-in is a program of its own
-			cmd.Stdin = bytes.NewReader(body)
-			cmd.Env = append(os.Environ(), "CLAUDE_CODE_CHILD_SESSION=1")
-			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-				note("hook", fmt.Sprint(name, ": ", err, string(out)))
-			}
-		}
-	}
-}
-
 func argumentAfter(flag string) string {
 	for i, a := range os.Args {
 		if a == flag && i+1 < len(os.Args) {
@@ -585,9 +555,4 @@ func answersProbe(vendor string, args []string) bool {
 		return false
 	}
 	return true
-}
-
-// register is where Claude Code says what its process does.
-func registerPath() string {
-	return filepath.Join(os.Getenv("HOME"), ".claude", "sessions", strconv.Itoa(os.Getpid())+".json")
 }

@@ -287,8 +287,8 @@ func (r *recordWatch) close() {
 // have held for a while, and now and then where the kernel does not wake us.
 func (w *waiter) nextLook(woken bool) time.Duration {
 	switch {
-	case !w.s.recorded.since.IsZero():
-		return max(idleFor-time.Since(w.s.recorded.since), 10*time.Millisecond)
+	case !w.s.recorded.since.IsZero(): // a record may be late
+		return recordTicks
 	case !woken:
 		return time.Second
 	}
