@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"termpilot/fault"
+	"termpilot/reduce"
 	"termpilot/terminal"
 )
 
@@ -132,6 +133,8 @@ type line struct {
 	text  string
 	row   int64 // its first row
 	whole bool  // its beginning was read
+
+	secrets []reduce.Span // of text, once they were looked for
 }
 
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }

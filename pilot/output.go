@@ -172,7 +172,7 @@ func (p *Pilot) report(ctx context.Context, t target, a *awaiting, wish outputWi
 	}
 	p.collect(ctx, t, a, wish, &res)
 	if res.Status == Rejected && res.Output == "" {
-		res.Output = p.refusalText(ctx, t, one.Command)
+		res.Output, res.Masked = p.refusalText(ctx, t, one.Command)
 	}
 	res.ExitReason = exitReason(res)
 	if a.run.over() {
@@ -262,10 +262,10 @@ func joinReasons(a, b string) string {
 // refusalText is what the shell printed instead of running a command: what
 // stands on the screen between the line that was typed and the present prompt. No
 // marks surround it, so it is empty when the typed line is not found.
-func (p *Pilot) refusalText(ctx context.Context, t target, command string) string {
+func (p *Pilot) refusalText(ctx context.Context, t target, command string) (text string, masked int) {
 	s, err := t.backend.Screen(ctx, t.id(), terminal.Range{Kind: terminal.Visible})
 	if err != nil {
-		return ""
+		return "", 0
 	}
 	lines := screenLines(s)
 	for len(lines) > 0 && lines[len(lines)-1].row >= s.Cursor.Row {
@@ -274,10 +274,11 @@ func (p *Pilot) refusalText(ctx context.Context, t target, command string) strin
 	typed := squash(command[strings.LastIndexByte(command, '\n')+1:])
 	for i := len(lines) - 1; i >= 0 && typed != ""; i-- {
 		if strings.HasSuffix(squash(lines[i].text), typed) {
-			return p.fit("", extent{text: textOf(lines, i+1)}, outputWish{reduce: true}).text
+			out := p.fit("", extent{text: textOf(lines, i+1)}, outputWish{reduce: true})
+			return out.text, out.masked
 		}
 	}
-	return ""
+	return "", 0
 }
 
 // withoutPrompt cuts the last row of an output that ends at the present cursor,

@@ -14,29 +14,31 @@ import (
 // a cursor, those before it.
 func (r *reading) backward(ctx context.Context) error {
 	count := min(terminal.MaxRows, 3*r.maxLines()+max(r.t.session.Rows, 64))
-	end := 0
+	var end found
 	if r.req.Cursor == "" {
 		if err := r.ask(ctx, terminal.Range{Kind: terminal.Tail, Count: count}); err != nil {
 			return err
 		}
-		end = lastText(r.lines)
+		end.line = lastText(r.lines)
 		if r.req.Source == SourceHistory {
-			for end > 0 && r.lines[end-1].row >= r.shot.Top {
-				end--
+			for end.line > 0 && r.lines[end.line-1].row >= r.shot.Top {
+				end.line--
 			}
 		}
 	} else {
-		found, err := r.locate(ctx, r.from.row-int64(count), count+contextRows)
-		if err != nil {
+		var err error
+		if end, err = r.locate(ctx, r.from.row-int64(count), count+contextRows); err != nil {
 			return err
 		}
-		if !found.ok {
+		if !end.ok {
 			r.head = true
 			return nil
 		}
-		end = r.upTo(found)
 	}
-	at, dropped := r.takeBackward(end)
+	at, dropped, err := r.takeBackward(ctx, end)
+	if err != nil {
+		return err
+	}
 	r.omitted = dropped
 	above := at.row - r.shot.Oldest
 	if above > 0 {
@@ -75,28 +77,30 @@ func (r *reading) limits() string {
 	return s
 }
 
-// upTo leaves of a line in which the place is what is before it, and returns
-// how many lines begin before the place.
-func (r *reading) upTo(at found) int {
-	if at.off == 0 {
-		return at.line
-	}
-	l := &r.lines[at.line]
-	l.text = prefix(l.text, at.off)
-	return at.line + 1
-}
-
-// takeBackward puts the lines before lines[end] that fit into the budget into
+// takeBackward puts the lines before a place that fit into the budget into
 // r.text, and returns the place of the first of them, and how many of them do
 // not show in full. Of one line over the whole budget it takes the last rows.
-func (r *reading) takeBackward(end int) (from cursor, dropped int) {
+func (r *reading) takeBackward(ctx context.Context, at found) (from cursor, dropped int, err error) {
+	end := at.line
+	if at.off > 0 {
+		end++ // of this line what is before the place
+	}
 	chars, first := 0, end
 	for ; first > 0 && end-first < r.maxLines(); first-- {
 		n := utf8.RuneCountInString(r.lines[first-1].text) + 1
+		if first == end && at.off > 0 {
+			n = at.off + 1
+		}
 		if chars+n > r.maxChars() && first < end {
 			break
 		}
 		chars += n
+	}
+	if err := r.find(ctx, first, end); err != nil {
+		return cursor{}, 0, err
+	}
+	if at.off > 0 {
+		r.lines[at.line] = r.lines[at.line].upTo(offset(r.lines[at.line].text, at.off))
 	}
 	from = place(r.t.id(), r.lines, first, 0, r.shot.Columns)
 	if chars > r.maxChars() && !r.req.Reduce {
@@ -105,15 +109,15 @@ func (r *reading) takeBackward(end int) (from cursor, dropped int) {
 			from = place(r.t.id(), []line{{row: row}}, 0, 0, r.shot.Columns)
 		}
 		r.text = text
-		return from, r.shape()
+		return from, r.shape(), nil
 	}
 	var b strings.Builder
 	for i := first; i < end; i++ {
-		b.WriteString(r.lines[i].text)
+		b.WriteString(r.lines[i].marked())
 		b.WriteByte('\n')
 	}
 	r.text = strings.TrimSuffix(b.String(), "\n")
-	return from, r.shape()
+	return from, r.shape(), nil
 }
 
 // lastRows is the text of the last rows of a line that fit into the budget, one
@@ -129,61 +133,35 @@ func (r *reading) lastRows(l line) (row int64, text string) {
 	for i > 0 && utf8.RuneCountInString(l.text[begins[i-1]:]) < r.maxChars() {
 		i--
 	}
-	n := utf8.RuneCountInString(l.text)
-	return l.row + int64(i), r.part(l.text, n-utf8.RuneCountInString(l.text[begins[i]:]), n)
-}
-
-// part is a line's characters from one to another. A secret of the line that is
-// cut does not look like one any more, and shows as *** all the same, in one of the
-// parts; r.masked counts those of this one.
-func (r *reading) part(text string, from, to int) string {
-	mask := func(text string) reduce.Result {
-		return reduce.Cut(text, reduce.Options{MaxChars: len(text), Mask: !r.p.noMask})
-	}
-	line := mask(text)
-	begin, end := offset(text, from), offset(text, to)
-	if line.Masked == 0 {
-		return text[begin:end]
-	}
-	shown := func(at int) int { return common(line.Text, mask(text[:at]).Text) }
-	part := line.Text[shown(begin):max(shown(begin), shown(end))]
-	if end == len(text) {
-		part = line.Text[shown(begin):]
-	}
-	r.masked += min(line.Masked, strings.Count(part, "***"))
-	return part
-}
-
-// common is how many bytes two texts begin with alike.
-func common(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
+	return l.row + int64(i), l.part(begins[i], len(l.text))
 }
 
 // shape brings a page, which is within the budget but for one long line, into
 // the wished form, and returns how many of its lines do not show in full.
 func (r *reading) shape() (dropped int) {
-	o := reduce.Options{MaxChars: r.maxChars(), MaxLines: r.maxLines(), Mask: !r.p.noMask}
+	o := r.options()
 	cut := reduce.Cut(r.text, o)
 	if r.req.Reduce {
 		cut = reduce.Plain(r.text, o)
 	}
-	r.text, r.masked = cut.Text, r.masked+cut.Masked
+	r.text, r.masked = cut.Text, cut.Masked
 	return cut.Dropped
 }
 
 // forward takes a page of r.lines from a place on, and leaves the new cursor
 // behind it. The text ends before row end, be it in r.lines or not.
-func (r *reading) forward(at found, end int64, source Source) {
+func (r *reading) forward(ctx context.Context, at found, end int64, source Source) error {
 	last := lastText(r.lines)
+	if err := r.find(ctx, at.line, min(last, at.line+r.maxLines()+1)); err != nil {
+		return err
+	}
 	i, off, chars := at.line, at.off, 0
 	var b strings.Builder
 	shown := 0
 	for ; i < last && shown < r.maxLines(); i++ {
-		text := r.lines[i].text[offset(r.lines[i].text, off):]
+		l := r.lines[i]
+		begin := offset(l.text, off)
+		text := l.text[begin:]
 		if text == "" && off > 0 {
 			off = 0
 			continue
@@ -193,24 +171,21 @@ func (r *reading) forward(at found, end int64, source Source) {
 			if shown > 0 {
 				break
 			}
-			b.WriteString(r.part(r.lines[i].text, off, off+room) + "\n") // one line over the whole budget: a part of it
+			b.WriteString(l.part(begin, offset(l.text, off+room)) + "\n") // one line over the whole budget: a part of it
 			off += room
 			break
 		}
-		if off > 0 {
-			text = r.part(r.lines[i].text, off, off+n)
-		}
-		b.WriteString(text)
+		b.WriteString(l.part(begin, len(l.text)))
 		b.WriteByte('\n')
 		chars += n
 		off = 0
 		shown++
 	}
-	cut := reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask})
-	r.text, r.masked = cut.Text, r.masked+cut.Masked
+	cut := reduce.Cut(strings.TrimSuffix(b.String(), "\n"), reduce.Options{MaxChars: 2 * MaxChars, Mask: !r.p.noMask, Marked: true})
+	r.text, r.masked = cut.Text, cut.Masked
 	readAll := r.shot.First+int64(len(r.shot.Rows)) >= end
 	if i >= last && readAll {
-		return
+		return nil
 	}
 	var next cursor
 	var left int64
@@ -224,6 +199,7 @@ func (r *reading) forward(at found, end int64, source Source) {
 	r.next = &next
 	r.omitted = max(1, int(left))
 	r.more = r.call("source=" + string(source) + r.runFlag() + " cursor=" + next.encode() + r.flags())
+	return nil
 }
 
 func (r *reading) runFlag() string {

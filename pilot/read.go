@@ -113,7 +113,7 @@ func (r *reading) maxLines() int {
 func (r *reading) maxChars() int { return outputWish{chars: r.req.MaxChars}.budget() }
 
 func (r *reading) ask(ctx context.Context, want terminal.Range) error {
-	s, err := r.t.backend.Screen(ctx, r.t.id(), want)
+	s, err := r.p.ask(ctx, r.t, want)
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,23 @@ func (r *reading) ask(ctx context.Context, want terminal.Range) error {
 	return nil
 }
 
+// find finds the secrets of r.lines[from:to].
+func (r *reading) find(ctx context.Context, from, to int) error {
+	return r.p.findSecrets(ctx, r.t, r.shot, r.lines, from, to)
+}
+
 // screen reads what shows. A full-screen program's rows stay as they are; of
 // the rest, wrapped rows are joined.
 func (r *reading) screen(ctx context.Context) error {
 	if err := r.ask(ctx, terminal.Range{Kind: terminal.Visible}); err != nil {
+		return err
+	}
+	return r.show(ctx)
+}
+
+// show puts the screen that was read into the answer.
+func (r *reading) show(ctx context.Context) error {
+	if err := r.find(ctx, 0, len(r.lines)); err != nil {
 		return err
 	}
 	r.text = r.visible()
@@ -134,24 +147,56 @@ func (r *reading) screen(ctx context.Context) error {
 
 // visible is the text of r.shot, which is a screen, without blank rows below.
 func (r *reading) visible() string {
-	if r.shot.Alternate || !r.req.Reduce {
-		rows := make([]string, len(r.shot.Rows))
-		for i, row := range r.shot.Rows {
-			rows[i] = row.Text
-		}
-		return strings.TrimRight(strings.Join(rows, "\n"), "\n")
+	if !r.shot.Alternate && r.req.Reduce {
+		return textOf(r.lines, 0)
 	}
-	return textOf(r.lines, 0)
+	var b strings.Builder
+	for i := range r.lines {
+		for _, row := range r.rowsOf(i) {
+			b.WriteString(row.marked())
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// rowsOf is a line in its rows.
+func (r *reading) rowsOf(i int) []line {
+	l, end := r.lines[i], r.shot.First+int64(len(r.shot.Rows))
+	if i+1 < len(r.lines) {
+		end = r.lines[i+1].row
+	}
+	var rows []line
+	at := 0
+	for _, row := range r.shot.Rows[l.row-r.shot.First : end-r.shot.First] {
+		rows = append(rows, line{text: row.Text, secrets: clip(l.secrets, at, at+len(row.Text))})
+		at += len(row.Text)
+	}
+	return rows
+}
+
+// trace tells the screen of a full-screen program that was read from others.
+func (r *reading) trace() uint32 {
+	rows := make([]string, len(r.shot.Rows))
+	for i, row := range r.shot.Rows {
+		rows[i] = row.Text
+	}
+	return max(1, hash32(strings.TrimRight(strings.Join(rows, "\n"), "\n")))
+}
+
+// options are those of an answer whose secrets are marked.
+func (r *reading) options() reduce.Options {
+	return reduce.Options{MaxChars: r.maxChars(), MaxLines: r.maxLines(), Mask: !r.p.noMask, Marked: true}
 }
 
 // limit brings r.text, which cannot be paged, into the budget.
 func (r *reading) limit() {
-	o := reduce.Options{MaxChars: r.maxChars(), MaxLines: r.maxLines(), Mask: !r.p.noMask}
+	o := r.options()
 	cut := reduce.Cut(r.text, o)
 	if r.req.Reduce && !r.shot.Alternate {
 		cut = reduce.Plain(r.text, o)
 	}
-	r.text, r.omitted, r.masked = cut.Text, r.omitted+cut.Dropped, r.masked+cut.Masked
+	r.text, r.omitted, r.masked = cut.Text, r.omitted+cut.Dropped, cut.Masked
 	if r.omitted > 0 && r.more == "" {
 		r.more = r.call("source=" + string(r.source()) + " reduce=false max_chars=" + fmt.Sprint(MaxChars))
 	}
@@ -173,7 +218,7 @@ func (r *reading) call(rest string) string {
 func textOf(lines []line, i int) string {
 	var b strings.Builder
 	for n := i; n < lastText(lines); n++ {
-		b.WriteString(lines[n].text)
+		b.WriteString(lines[n].marked())
 		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -206,7 +251,7 @@ func (r *reading) result(ctx context.Context) ReadResult {
 	if r.next != nil {
 		c = *r.next
 	} else if r.shot.Alternate {
-		c.screen = max(1, hash32(r.visible()))
+		c.screen = r.trace()
 	}
 	c.session = hash32(string(r.t.id()))
 	res.Cursor = c.encode()

@@ -160,7 +160,9 @@ func (r *reading) commandPage(ctx context.Context, prompts []terminal.Prompt) er
 		r.omitted++
 	}
 	lost := r.omitted
-	r.forward(at, rowsEnd(span), SourceCommand)
+	if err := r.forward(ctx, at, rowsEnd(span), SourceCommand); err != nil {
+		return err
+	}
 	if r.more == "" {
 		r.omitted = lost
 	}

@@ -127,7 +127,9 @@ func (r *reading) searched(ctx context.Context) ([]searchedPart, error) {
 func (r *reading) scan(ctx context.Context, all searchedPart, h *hits) error {
 	span := all.Span
 	if span.Empty() && all.rest != "" {
-		h.line([]line{{text: all.rest, row: span.End.Row, whole: true}}, 0)
+		r.shot = terminal.Screen{Rows: []terminal.Row{{Text: all.rest}}, First: span.End.Row, Columns: r.shot.Columns}
+		r.lines = linesFrom(r.shot.Rows, r.shot.First, true)
+		return h.take(ctx, r.lines)
 	}
 	for first := true; !span.Empty(); first = false {
 		part := span
@@ -146,13 +148,17 @@ func (r *reading) scan(ctx context.Context, all searchedPart, h *hits) error {
 			lines = lines[:len(lines)-1] // it goes on: read it again, whole
 			part.End = terminal.Point{Row: r.lines[len(lines)].row}
 		}
-		if text, fresh := strings.CutPrefix(all.rest, "\n"); last && fresh {
-			lines = append(lines, line{text: text, row: span.End.Row, whole: true})
-		} else if last && len(lines) > 0 {
-			lines[len(lines)-1].text += text
+		if text, fresh := strings.CutPrefix(all.rest, "\n"); last && len(lines) > 0 {
+			if rows := r.shot.Rows; fresh {
+				r.shot.Rows = append(rows, terminal.Row{Text: text})
+			} else {
+				rows[len(rows)-1].Text += text
+			}
+			r.lines = screenLines(r.shot)
+			lines = r.lines
 		}
-		for i := range lines {
-			h.line(lines, i)
+		if err := h.take(ctx, lines); err != nil {
+			return err
 		}
 		if last {
 			return nil
@@ -187,21 +193,49 @@ type block struct {
 }
 
 type shownLine struct {
-	text   string
-	masked int // secrets that text shows as ***
-	at     cursor
-	match  bool
+	text  string // with its secrets marked
+	at    cursor
+	match bool
 }
 
-func (h *hits) line(lines []line, i int) {
-	text := lines[i].text
-	where := h.re.FindStringIndex(text)
+// take takes in the first lines of those that were read.
+func (h *hits) take(ctx context.Context, lines []line) error {
+	where, from, to := h.search(lines)
+	if err := h.r.find(ctx, from, to); err != nil {
+		return err
+	}
+	for i := range lines {
+		h.line(lines, i, where[i])
+	}
+	return nil
+}
+
+// search finds where lines match, and lines[from:to], which has all that may show.
+func (h *hits) search(lines []line) (where [][]int, from, to int) {
+	where = make([][]int, len(lines))
+	for i, l := range lines {
+		if where[i] = h.re.FindStringIndex(l.text); where[i] == nil {
+			continue
+		}
+		if to == 0 {
+			from = i
+		}
+		to = i + 1
+	}
+	if h.r.req.Context > 0 {
+		return where, 0, len(lines) // the match may be in what comes before or after
+	}
+	return where, from, to
+}
+
+// line takes in a line, and where it matches.
+func (h *hits) line(lines []line, i int, where []int) {
 	if where == nil && h.r.req.Context == 0 {
 		h.gap = true
 		return
 	}
 	l := shownLine{at: place(h.r.t.id(), lines, i, 0, h.r.shot.Columns), match: where != nil}
-	l.text, l.masked = h.r.around(text, where)
+	l.text = around(lines[i], where)
 	switch {
 	case where != nil:
 		h.matches++
@@ -292,7 +326,6 @@ func boolInt(b bool) int {
 // finish puts the blocks into the answer, and says how the others can be had.
 func (h *hits) finish() {
 	var text []string
-	masked := 0
 	for _, b := range h.blocks {
 		if b.matches == 0 {
 			continue // lines before a match that had no room
@@ -302,12 +335,11 @@ func (h *hits) finish() {
 		}
 		for _, l := range b.lines {
 			text = append(text, l.text)
-			masked += l.masked
 		}
 	}
 	r := h.r
-	cut := reduce.Cut(strings.Join(text, "\n"), reduce.Options{MaxChars: r.maxChars(), Mask: !r.p.noMask})
-	r.text, r.masked, r.matches = cut.Text, masked+cut.Masked, h.matches
+	cut := reduce.Cut(strings.Join(text, "\n"), reduce.Options{MaxChars: r.maxChars(), Mask: !r.p.noMask, Marked: true})
+	r.text, r.masked, r.matches = cut.Text, cut.Masked, h.matches
 	r.omitted = h.matches - h.shown
 	if r.omitted == 0 {
 		return
@@ -333,31 +365,34 @@ func (r *reading) searchFlags() string {
 }
 
 // around is a line as a search shows it: of a long one what stands around the
-// match, or its beginning. Secrets are masked before it is cut, for a part of one
-// does not look like it; masked counts those.
-func (r *reading) around(text string, where []int) (shown string, masked int) {
+// match, or its beginning.
+func around(l line, where []int) string {
 	const most, before = 500, 150
-	if utf8.RuneCountInString(text) <= most {
-		return text, 0
+	if utf8.RuneCountInString(l.text) <= most {
+		return l.marked()
 	}
-	whole := func(text string) reduce.Result {
-		return reduce.Cut(text, reduce.Options{MaxChars: len(text), Mask: !r.p.noMask})
-	}
-	line := whole(text)
-	runes := []rune(line.Text)
+	runes := []rune(l.marked())
 	from := 0
 	if where != nil {
-		from = max(0, utf8.RuneCountInString(whole(text[:where[0]]).Text)-before)
+		from = max(0, utf8.RuneCountInString(l.part(0, where[0]))-before)
 	}
 	to := min(len(runes), from+most)
 	from = max(0, to-most)
-	shown = string(runes[from:to])
-	masked = min(line.Masked, strings.Count(shown, "***"))
+	within := func(i int) bool { // a mark is not cut
+		return i > 0 && i < len(runes) && runes[i] == runes[i-1] && string(runes[i]) == reduce.Secret[:1]
+	}
+	for within(from) {
+		from--
+	}
+	for within(to) {
+		to++
+	}
+	shown := string(runes[from:to])
 	if from > 0 {
 		shown = "…" + shown
 	}
 	if to < len(runes) {
 		shown += "…"
 	}
-	return shown, masked
+	return shown
 }

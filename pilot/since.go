@@ -2,7 +2,7 @@ package pilot
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"termpilot/terminal"
@@ -71,12 +71,10 @@ func (r *reading) since(ctx context.Context) error {
 		return r.sinceFullScreen(ctx)
 	}
 	if !at.ok {
-		r.newest()
-		return nil
+		return r.newest(ctx)
 	}
 	if !r.req.Reduce {
-		r.forward(at, r.shot.End, SourceSince)
-		return nil
+		return r.forward(ctx, at, r.shot.End, SourceSince)
 	}
 	start := at
 	if end := r.shot.First + int64(len(r.shot.Rows)); end < r.shot.End {
@@ -87,16 +85,18 @@ func (r *reading) since(ctx context.Context) error {
 		r.omitted += int(max(0, r.shot.First-r.from.row))
 		start = found{}
 	}
-	lines := r.lines
-	if start.off > 0 {
-		lines = slices.Clone(lines)
-		if text := lines[start.line].text; offset(text, start.off) < len(text) {
-			lines[start.line].text = r.part(text, start.off, utf8.RuneCountInString(text))
-		} else {
-			start.line++ // the place was the end of this line
-		}
+	if err := r.find(ctx, start.line, len(r.lines)); err != nil {
+		return err
 	}
-	r.text = textOf(lines, start.line)
+	head := ""
+	if start.off > 0 {
+		l := r.lines[start.line]
+		if at := offset(l.text, start.off); at < len(l.text) {
+			head = l.part(at, len(l.text)) + "\n"
+		}
+		start.line++
+	}
+	r.text = strings.TrimSuffix(head+textOf(r.lines, start.line), "\n")
 	r.more = r.call("source=since cursor=" + r.req.Cursor + " reduce=false")
 	r.limit()
 	if r.omitted == 0 {
@@ -106,13 +106,17 @@ func (r *reading) since(ctx context.Context) error {
 }
 
 // newest shows the last lines, when nothing is known of what was read before.
-func (r *reading) newest() {
-	from, dropped := r.takeBackward(lastText(r.lines))
+func (r *reading) newest(ctx context.Context) error {
+	from, dropped, err := r.takeBackward(ctx, found{line: lastText(r.lines)})
+	if err != nil {
+		return err
+	}
 	r.head = true
 	r.omitted = dropped + int(max(0, from.row-r.shot.Oldest))
 	if r.omitted > 0 {
 		r.more = r.call("source=all reduce=false" + r.limits())
 	}
+	return nil
 }
 
 // sinceFullScreen is the whole screen of a full-screen program if it has
@@ -121,14 +125,11 @@ func (r *reading) sinceFullScreen(ctx context.Context) error {
 	if err := r.ask(ctx, terminal.Range{Kind: terminal.Visible}); err != nil {
 		return err
 	}
-	text := r.visible()
 	next := r.from
-	next.screen = max(1, hash32(text))
+	next.screen = r.trace()
 	r.next = &next
 	if next.screen == r.from.screen {
 		return nil
 	}
-	r.text = text
-	r.limit()
-	return nil
+	return r.show(ctx)
 }

@@ -260,19 +260,22 @@ func (v *vigil) scan(ctx context.Context, now time.Time) {
 	if v.looked {
 		want = terminal.Range{Kind: terminal.Rows, First: v.row, Count: terminal.MaxRows}
 	}
-	s, err := v.t.backend.Screen(ctx, v.t.id(), want)
+	s, err := v.p.ask(ctx, v.t, want)
 	if err != nil {
 		return
 	}
 	if v.looked && s.Top < v.row { // rows were numbered anew, or another screen shows
-		if s, err = v.t.backend.Screen(ctx, v.t.id(), terminal.Range{Kind: terminal.Visible}); err != nil {
+		if s, err = v.p.ask(ctx, v.t, terminal.Range{Kind: terminal.Visible}); err != nil {
 			return
 		}
 	}
 	lines := screenLines(s)
-	for _, l := range lines {
+	for i, l := range lines {
 		if v.c.pattern.MatchString(l.text) {
-			v.result.Text = shorten(reduce.Cut(l.text, reduce.Options{Mask: !v.p.noMask}).Text)
+			if v.p.findSecrets(ctx, v.t, s, lines, i, i+1) != nil {
+				return // it is looked at again
+			}
+			v.result.Text = shorten(reduce.Cut(lines[i].marked(), reduce.Options{Mask: !v.p.noMask, Marked: true}).Text)
 			v.matched("the pattern was found")
 			return
 		}

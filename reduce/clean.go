@@ -10,12 +10,13 @@ import (
 // CSI, OSC, DCS, APC, PM, SOS and escape sequences), what a carriage return or
 // backspace overwrote is overwritten, and other control characters, and those
 // that hide or turn text, are gone. CRLF is one line end. A control string that
-// never ends, ends with its line. Bytes that are not UTF-8 become "?".
-func clean(text string) string {
-	if isClean(text) {
+// never ends, ends with its line. Bytes that are not UTF-8 become "?". Of marked
+// text the marks stay.
+func clean(text string, marked bool) string {
+	if isClean(text, marked) {
 		return text
 	}
-	c := cleaner{text: text}
+	c := cleaner{text: text, marked: marked}
 	c.out.Grow(len(text))
 	for c.at < len(c.text) {
 		c.step()
@@ -24,9 +25,9 @@ func clean(text string) string {
 	return c.out.String()
 }
 
-func isClean(text string) bool {
+func isClean(text string, marked bool) bool {
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f {
+		if c := text[i]; c < 0x20 && c != '\n' && c != '\t' && !(marked && c == Secret[0]) || c == 0x7f {
 			return false
 		} else if c >= 0x80 {
 			r, n := utf8.DecodeRuneInString(text[i:])
@@ -54,11 +55,12 @@ func hidden(r rune) bool {
 
 // cleaner is clean under way: a line of characters and the place to write at.
 type cleaner struct {
-	text string
-	at   int
-	out  strings.Builder
-	line []rune
-	pos  int
+	text   string
+	marked bool
+	at     int
+	out    strings.Builder
+	line   []rune
+	pos    int
 }
 
 func (c *cleaner) endLine() {
@@ -90,7 +92,7 @@ func (c *cleaner) step() {
 		c.pos = 0
 	case r == '\b':
 		c.pos = max(0, c.pos-1)
-	case r == '\t':
+	case r == '\t', c.marked && r == rune(Secret[0]):
 		c.put(r)
 	case r == 0x1b:
 		c.escape()
@@ -173,19 +175,19 @@ func (c *cleaner) str() {
 
 // legible removes from text what must not leave a terminal, control characters
 // and broken UTF-8, and changes nothing else. seam moves along.
-func legible(text string, seam *int) string {
-	if isClean(text) {
+func legible(text string, seam *int, marked bool) string {
+	if isClean(text, marked) {
 		return text
 	}
 	cut := max(0, min(*seam, len(text)))
-	head, tail := scrub(text[:cut]), scrub(text[cut:])
+	head, tail := scrub(text[:cut], marked), scrub(text[cut:], marked)
 	*seam = len(head)
 	return head + tail
 }
 
-func scrub(text string) string {
+func scrub(text string, marked bool) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < 0x20 || r == 0x7f || hidden(r)) {
+		if r != '\n' && r != '\t' && !(marked && r == rune(Secret[0])) && (r < 0x20 || r == 0x7f || hidden(r)) {
 			return -1
 		}
 		return r

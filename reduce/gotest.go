@@ -94,7 +94,7 @@ func (g *goTest) events(list []goEvent, at []int) {
 			if e.Test == "" {
 				key = e.Package + e.ImportPath
 			}
-			if text := strings.TrimRight(clean(e.Output), "\n"); !goNoise(text) {
+			if text := strings.TrimRight(clean(e.Output, false), "\n"); !goNoise(text) {
 				g.outs[key] = append(g.outs[key], detail{at: i, text: text})
 			}
 		case "pass":

@@ -11,9 +11,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // mask is what a secret is replaced with.
 const mask = "***"
 
-// hiddenSecret stands for mask while text is being worked on: no clean text
-// holds it, so that what was masked can be counted in what is left.
-const hiddenSecret = "\x01\x01\x01"
+// Secret stands where a secret was found, in text for a stage that is told so
+// ([Options].Marked): the stage shows it as ***, and counts it. No clean text
+// holds it.
+const Secret = "\x01\x01\x01"
 
 // issued is the shape of a token that its issuer documents: how it begins, and
 // how many characters of which kind follow at least.
@@ -70,11 +71,13 @@ var shapes = sync.OnceValue(func() *[256][]issued {
 	return &by
 })
 
-// hide replaces what looks like a secret: keys and tokens of known shape, values
-// of names like those of secrets, passwords in URLs, and what an Authorization
-// header carries. It cannot know every secret, and never makes the text longer.
-func hide(text string) string {
-	var b strings.Builder
+// hide replaces what looks like a secret in one line.
+func hide(text string) string { return mark(text, secretsIn(nil, text)) }
+
+// secretsIn adds to list what looks like a secret: keys and tokens of known shape,
+// values of names like those of secrets, passwords in URLs, and what an
+// Authorization header carries. It cannot know every secret.
+func secretsIn(list []Span, text string) []Span {
 	begins := shapes()
 	done := 0
 	for i := 0; i < len(text); i++ {
@@ -88,15 +91,10 @@ func hide(text string) string {
 		if to <= from || to-from < len(mask) || from < done || text[from:to] == mask {
 			continue
 		}
-		b.WriteString(text[done:from])
-		b.WriteString(hiddenSecret)
+		list = append(list, Span{from, to})
 		done, i = to, to-1
 	}
-	if done == 0 {
-		return text
-	}
-	b.WriteString(text[done:])
-	return b.String()
+	return list
 }
 
 func wordByte(c byte) bool {
@@ -259,10 +257,17 @@ func unhide(text string) (string, int) {
 	return strings.ReplaceAll(text, "\x01", "*"), n
 }
 
-// mask hides the secrets of all lines.
+// mask hides the secrets of all lines. What stands on both sides of lines that were
+// left out does not follow one another.
 func (t *table) mask() {
-	for i := range t.lines {
-		t.lines[i].text = hide(t.lines[i].text)
+	for _, part := range [][]entry{t.lines[:t.seam], t.lines[t.seam:]} {
+		texts := make([]string, len(part))
+		for i, l := range part {
+			texts[i] = l.text
+		}
+		for i, spans := range Secrets(texts, 0, len(texts), false) {
+			part[i].text = mark(part[i].text, spans)
+		}
 	}
 }
 
@@ -274,101 +279,4 @@ func (t *table) maskCut() {
 			l.text = hide(l.text)
 		}
 	}
-}
-
-// hideAbove hides the lines above lines[i], down to the seam, that can be those of a key.
-func (t *table) hideAbove(i int) {
-	for k := i - 1; k >= 0 && (k >= t.seam || i < t.seam); k-- {
-		text := strings.TrimSpace(t.lines[k].text)
-		if text == "" || span(text, 0, "+/=") < len(text) {
-			return
-		}
-		if len(text) > len(mask) {
-			t.lines[k].text = hiddenSecret
-		}
-	}
-}
-
-// hideKeys hides the lines inside of private keys (RFC 7468), however the rest
-// is cut, and those above the end of one whose beginning is not there.
-func (t *table) hideKeys() {
-	var k keys
-	for i := range t.lines {
-		l := &t.lines[i]
-		if !k.inside && strings.Contains(l.text, keyEnd) && strings.Contains(l.text, keyLabel) && !strings.Contains(l.text, keyBegin) {
-			t.hideAbove(i)
-		}
-		l.text = k.hide(l.text)
-	}
-}
-
-// The marks around a private key.
-const (
-	keyBegin = "-----BEGIN "
-	keyLabel = "PRIVATE KEY-----"
-	keyEnd   = "-----END "
-)
-
-// keys follows the lines of a text through the private keys that it holds.
-type keys struct{ inside bool }
-
-// hide returns a line without what is of a key, be it a line of one or all of one
-// with \n for its line ends, as in JSON.
-func (k *keys) hide(text string) string {
-	if !k.inside && !strings.Contains(text, keyBegin) {
-		return text
-	}
-	var b strings.Builder
-	from := 0
-	flush := func(to int) {
-		piece := text[from:to]
-		if k.inside && (holdsKey(piece) || len(piece) == len(text) && len(piece) > len(mask)) {
-			piece = hiddenSecret
-		}
-		b.WriteString(piece)
-		from = to
-	}
-	for at := 0; ; {
-		i := strings.Index(text[at:], "-----")
-		if i < 0 {
-			break
-		}
-		at += i
-		switch {
-		case strings.HasPrefix(text[at:], keyEnd):
-			flush(at)
-			k.inside = false
-			at += len(keyEnd)
-		case strings.HasPrefix(text[at:], keyBegin):
-			label := at + len(keyBegin)
-			n := strings.Index(text[label:min(label+48, len(text))], keyLabel)
-			if n < 0 {
-				at = label
-				break
-			}
-			flush(at)
-			at = label + n + len(keyLabel)
-			k.inside = false
-			flush(at)
-			k.inside = true
-		default:
-			at++
-		}
-	}
-	flush(len(text))
-	return b.String()
-}
-
-// holdsKey reports whether a piece of a line has as much of what keys are written
-// in as no word has.
-func holdsKey(piece string) bool {
-	const enough = 16
-	for i := 0; i+enough <= len(piece); {
-		end := span(piece, i, "+/=")
-		if end-i >= enough {
-			return true
-		}
-		i = end + 1
-	}
-	return false
 }

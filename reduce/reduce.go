@@ -25,6 +25,7 @@ type Options struct {
 	Skipped int
 	Seam    int
 	Mask    bool // hide what looks like a secret
+	Marked  bool // with Mask: Secret stands in the text for secrets that were found
 }
 
 const (
@@ -56,12 +57,11 @@ func Plain(text string, o Options) Result {
 // read makes a table of a text as a person sees it.
 func read(text string, o Options) *table {
 	head, tail := o.split(text)
-	list := tidy(clean(head))
+	list := tidy(clean(head, o.Marked))
 	seam := len(list)
-	list = append(list, tidy(clean(tail))...)
+	list = append(list, tidy(clean(tail, o.Marked))...)
 	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(head) + countLines(tail) + o.Skipped}
-	if o.Mask {
-		t.hideKeys()
+	if o.Mask && !o.Marked {
 		t.mask()
 	}
 	folded := *t
@@ -101,14 +101,13 @@ func Cut(text string, o Options) Result {
 		o.MaxLines = countLines(text) + 2 // markers, too
 	}
 	o = o.filled(defaultLines)
-	text = legible(text, &o.Seam)
+	text = legible(text, &o.Seam, o.Marked)
 	head, tail := o.split(text)
 	list := linesOf(head)
 	seam := len(list)
 	list = append(list, linesOf(tail)...)
 	t := &table{lines: list, seam: seam, skipped: o.Skipped, total: countLines(head) + countLines(tail) + o.Skipped}
-	if o.Mask {
-		t.hideKeys()
+	if o.Mask && !o.Marked {
 		t.mask()
 	}
 	t.ends(o.MaxLines)

@@ -12,7 +12,7 @@ import (
 // equal lines counted, and of more than 60 lines the first 30 and the last 20.
 func foldOf(text string) string {
 	var lines []string
-	list := tidy(clean(text))
+	list := tidy(clean(text, false))
 	for i := 0; i < len(list); {
 		n := equalRun(list[i:])
 		line := list[i].text
@@ -65,7 +65,7 @@ func holdRules(t *testing.T, command, text string, o Options) Result {
 	}
 	if got.Dropped == 0 && got.Masked == 0 {
 		have := strings.Join(strings.Fields(got.Text), " ")
-		for _, word := range strings.FieldsFunc(clean(text), notOfWord) {
+		for _, word := range strings.FieldsFunc(clean(text, false), notOfWord) {
 			if !strings.Contains(have, word) {
 				t.Fatalf("%q: nothing is said to be left out, and %q is missing from\n%s", command, word, got.Text)
 			}
