@@ -172,6 +172,20 @@ func TestARunIsFoundAfterItsSessionEndedUnwatched(t *testing.T) { // RUN-19, RUN
 	})
 }
 
+func TestAnOutputThatCannotBeAskedForIsNotSaidToBeGone(t *testing.T) { // RUN-10
+	on(t, terminaltest.Options{}, func(b bench) {
+		b.f.On("late", func(p *terminaltest.Program) int {
+			p.Print("x\n")
+			b.f.Fail("prompt", &fault.Error{Op: "prompt", Code: fault.Protocol, Detail: "garbled"})
+			return 0
+		})
+		res := b.run("late")
+		if res.Status != Completed || !strings.Contains(res.ExitReason, "garbled") || strings.Contains(res.ExitReason, "no longer kept") {
+			t.Errorf("got %+v", res)
+		}
+	})
+}
+
 func TestAnUnknownOutcomeIsFoundOutLater(t *testing.T) { // RUN-20
 	on(t, terminaltest.Options{}, func(b bench) {
 		b.f.On("read -e x", func(p *terminaltest.Program) int {

@@ -205,7 +205,11 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 			continue // its end told all that is asked here
 		}
 		prompt, err := t.backend.Prompt(ctx, t.id(), id)
-		if err != nil || prompt.State == terminal.Lost {
+		if err != nil {
+			res.ExitReason = joinReasons(res.ExitReason, "the output could not be read: "+oneLine(err.Error()))
+			continue
+		}
+		if prompt.State == terminal.Lost {
 			res.ExitReason = joinReasons(res.ExitReason, "the output is no longer kept by the terminal")
 			continue
 		}
