@@ -59,6 +59,9 @@ func (l *link) readRest(ctx context.Context, id terminal.ID, p *terminal.Prompt)
 	if err != nil {
 		return err
 	}
+	if r.GetStatus() == api.VariableResponse_SESSION_NOT_FOUND {
+		return errNotFound
+	}
 	var rest string
 	if v := r.GetValues(); len(v) != 1 || len(v[0]) > 8*maxRest || json.Unmarshal([]byte(v[0]), &rest) != nil || len(rest) > maxRest {
 		return violation("the end of an output is not told")
@@ -98,8 +101,8 @@ func (c *Client) Prompts(ctx context.Context) (map[terminal.ID]terminal.Prompt, 
 		}
 		all = make(map[terminal.ID]terminal.Prompt, len(told))
 		for id, t := range told {
-			if exact(id) {
-				all[id] = t.prompt()
+			if p, ok := t.prompt(); ok && exact(id) {
+				all[id] = p
 			}
 		}
 		return nil
@@ -113,12 +116,13 @@ type toldPrompt struct {
 	Marks string `json:"marks"`
 }
 
-func (t toldPrompt) prompt() terminal.Prompt {
-	state := promptStates[t.State]
-	if t.ID == "" || state == terminal.NoPrompt {
-		return terminal.Prompt{}
+// prompt makes a Prompt of it; false where this client does not know the state.
+func (t toldPrompt) prompt() (terminal.Prompt, bool) {
+	state, known := promptStates[t.State]
+	if t.ID == "" || t.State == "none" {
+		return terminal.Prompt{}, true
 	}
-	return withLive(terminal.Prompt{ID: t.ID, State: state, Marks: marks(t.Marks, true)}, t.livePrompt)
+	return withLive(terminal.Prompt{ID: t.ID, State: state, Marks: marks(t.Marks, true)}, t.livePrompt), known
 }
 
 // readPrompt makes a Prompt of the two answers that tell of one.

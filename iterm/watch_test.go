@@ -261,6 +261,7 @@ func TestAllPromptsAreToldInOneRequest(t *testing.T) { // ITERM-49
 		"` + guid(1) + `": {"id":"P","state":"editing","typed":null,"touched":true,"paste":true,"marks":"nonce"},
 		"` + guid(2) + `": {"id":"Q","state":"running","typed":false,"touched":false,"paste":false,"marks":"plain"},
 		"` + guid(3) + `": {"id":"","state":"none","typed":null,"touched":false,"paste":false,"marks":"starting"},
+		"` + guid(4) + `": {"id":"S","state":"of a newer host","typed":false,"touched":false,"paste":true,"marks":"nonce"},
 		"all": {"id":"R","state":"editing","typed":false,"marks":"nonce"}}`
 	s := newFakeServer(t, w)
 	c := s.client(Options{})
@@ -392,6 +393,30 @@ func TestANextPromptThatGoesIsLookedForAnew(t *testing.T) { // ITERM-47
 	})
 	p, err = c.Prompt(t.Context(), sid(1), "P1")
 	wantCode(t, err, fault.Refused)
+}
+
+func TestASessionThatGoesBeforeTheRestIsToldHasEnded(t *testing.T) { // ITERM-35, ITERM-97
+	w := newWorld(1)
+	w.host = true
+	x := w.sessions[0]
+	x.vars[varMarks] = "nonce"
+	p := editing("P")
+	p.PromptState, p.ExitStatus, p.OutputRange = api.GetPromptResponse_FINISHED.Enum(), proto.Uint32(0), coords(0, 6, 0, 7)
+	p.ExcludedSubranges = []*api.CoordRange{coords(0, 7, 0, 8)}
+	x.prompts = []*api.GetPromptResponse{p}
+	s := newFakeServer(t, w)
+	c := s.client(Options{})
+	sessions(t, c)
+	s.handling(func(_ *fakeConn, m *api.ClientOriginatedMessage) bool {
+		if get := m.GetVariableRequest().GetGet(); len(get) == 1 && strings.HasPrefix(get[0], varRest) {
+			w.mu.Lock()
+			w.sessions = nil
+			w.mu.Unlock()
+		}
+		return false
+	})
+	_, err := c.Prompt(t.Context(), sid(1), "P")
+	wantCode(t, err, fault.SessionEnded)
 }
 
 func TestExitIsWhatTheHostTells(t *testing.T) { // ITERM-44
