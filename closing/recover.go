@@ -29,9 +29,9 @@ func (c *Closer) Prune(age time.Duration) (int, error) { return c.receipts.prune
 
 // Reopen opens the sessions of a receipt again: each in its folder, with its
 // chat taken up where one is known, and for every further chat of it another one.
-// What was opened again is written into the receipt, and not opened a second time
-// unless again is set. What still runs is left alone. What cannot be opened is told
-// once all others are.
+// What was opened again, or may have been, is written into the receipt, and not
+// opened a second time unless again is set. What still runs is left alone. What
+// cannot be opened is told once all others are.
 func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, error) {
 	r, err := c.receipts.read(id)
 	if err != nil {
@@ -63,9 +63,12 @@ func (c *Closer) Reopen(ctx context.Context, id string, again bool) (Receipt, er
 			fresh, err := c.pilot.Open(ctx, one.request)
 			if err != nil {
 				errs = append(errs, err)
-				continue
+				if fault.CodeOf(err) != fault.Deadline { // else it may be open
+					continue
+				}
+			} else {
+				opened++
 			}
-			opened++
 			r.Reopened = append(r.Reopened, Reopened{SessionID: s.SessionID, As: fresh.SessionID, ChatID: one.chat, At: time.Now().UTC(), Resumed: one.chat != "" && fresh.RunID != ""})
 			if err := c.receipts.write(&r); err != nil {
 				return r, err

@@ -141,11 +141,14 @@ func TestNothingIsOpenedThatCannotBeWrittenDown(t *testing.T) { // RECOVER-5
 }
 
 // failing opens the first session and no other.
-type failing struct{ *world }
+type failing struct {
+	*world
+	code fault.Code
+}
 
 func (f failing) Open(ctx context.Context, r pilot.OpenRequest) (pilot.Opened, error) {
 	if len(f.opened) == 1 {
-		return pilot.Opened{}, &fault.Error{Op: "open", Code: fault.Unsupported}
+		return pilot.Opened{}, &fault.Error{Op: "open", Code: f.code}
 	}
 	return f.world.Open(ctx, r)
 }
@@ -155,12 +158,29 @@ func TestReopeningGoesOnWhereItBrokeOff(t *testing.T) { // RECOVER-5
 	item := chatItem("s1", closed, exited, 7)
 	item.Chats = append(item.Chats, item.Chats[0])
 	id := w.receipt("closed", time.Now(), item)
-	c := New(Options{Pilot: failing{w}, Dir: w.dir, Machine: w})
+	c := New(Options{Pilot: failing{w, fault.Unsupported}, Dir: w.dir, Machine: w})
 	if _, err := c.Reopen(t.Context(), id, false); !errors.Is(err, fault.Unsupported) {
 		t.Fatal(err)
 	}
 	if r, err := w.closer().Reopen(t.Context(), id, false); err != nil || len(w.opened) != 2 || len(r.Reopened) != 2 {
 		t.Errorf("got %+v %v, opened %d", r, err, len(w.opened))
+	}
+}
+
+func TestWhatMayHaveBeenOpenedIsNotOpenedASecondTime(t *testing.T) { // RECOVER-5
+	w := newWorld(t)
+	item := chatItem("s1", closed, exited, 7)
+	item.Chats = append(item.Chats, item.Chats[0])
+	id := w.receipt("closed", time.Now(), item)
+	c := New(Options{Pilot: failing{w, fault.Deadline}, Dir: w.dir, Machine: w})
+	if r, err := c.Reopen(t.Context(), id, false); !errors.Is(err, fault.Deadline) || len(r.Reopened) != 2 || r.Reopened[1].As != "" || r.Reopened[1].Resumed {
+		t.Errorf("got %+v %v", r.Reopened, err)
+	}
+	if _, err := w.closer().Reopen(t.Context(), id, false); !errors.Is(err, fault.Refused) || len(w.opened) != 1 {
+		t.Errorf("got %v, opened %d", err, len(w.opened))
+	}
+	if _, err := w.closer().Reopen(t.Context(), id, true); err != nil || len(w.opened) != 3 {
+		t.Errorf("again: got %v, opened %d", err, len(w.opened))
 	}
 }
 

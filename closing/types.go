@@ -169,7 +169,8 @@ type Receipt struct {
 	Reopened  []Reopened `json:"reopened"`
 }
 
-// Reopened says that a session of a receipt was opened again.
+// Reopened says that a session of a receipt was opened again, or that it is not
+// known whether it was: then As is empty.
 type Reopened struct {
 	SessionID string    `json:"session_id"`
 	As        string    `json:"as" jsonschema:"the new session"`

@@ -229,6 +229,10 @@ func (a *app) reportReceipts(list []closing.Receipt, whole bool) error {
 			}
 		}
 		for _, one := range r.Reopened {
+			if one.As == "" {
+				fmt.Fprintf(a.out, "whether %s was opened again is not known\n", terminal.OneLine(one.SessionID, 0))
+				continue
+			}
 			fmt.Fprintf(a.out, "%s was opened again as %s\n", terminal.OneLine(one.SessionID, 0), terminal.OneLine(one.As, 0))
 		}
 	}
