@@ -53,6 +53,7 @@ var claude = vendor{
 		behind := time.UnixMilli(r.StatusUpdatedAt).Before(s.answered) // it has not caught up with our answer
 		return strings.HasPrefix(r.WaitingFor, "permission") && !behind, ok
 	},
+	menus:          []string{"Select model", "Switch model?"},
 	configure:      configureClaude,
 	checkConfigure: checkClaude,
 	resume:         []string{"--resume"},
@@ -223,7 +224,7 @@ func checkClaude(_, effort string) (detail, hint string) {
 // configureClaude chooses in Claude Code's menu with the key that means this
 // session only.
 func configureClaude(ctx context.Context, h *hands, model, _ string) (string, error) {
-	d, err := h.menu(ctx, "/model", func(d *dialog) bool { return d.has("Select model") })
+	d, err := h.menu(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -238,13 +239,13 @@ func configureClaude(ctx context.Context, h *hands, model, _ string) (string, er
 		return "", err
 	}
 	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool {
-		return l.state == stateReady && l.empty || l.dialog != nil && l.dialog.has("Switch model?")
+		return l.state == stateReady && l.empty || l.dialog != nil && l.dialog.has(h.vendor.menus[1])
 	})
 	if err != nil || !came {
 		return "", h.unexpected("its menu did not take the choice", err)
 	}
 	if l.dialog != nil { // asked once there is a conversation; its first row is yes, for what was chosen
-		switches := func(l look) bool { return l.dialog != nil && l.dialog.has("Switch model?") }
+		switches := func(l look) bool { return l.dialog != nil && l.dialog.has(h.vendor.menus[1]) }
 		if err := h.press(ctx, l.dialog.choices[0].key, switches); err != nil {
 			return "", err
 		}

@@ -50,6 +50,7 @@ var codex = vendor{
 	record:         codexRecord,
 	identify:       codexChat,
 	asksOnScreen:   true,
+	menus:          []string{"Select Model", "Select Reasoning"},
 	configure:      configureCodex,
 	checkConfigure: func(_, _ string) (detail, hint string) { return "", "" },
 	resume:         []string{"resume", "--no-daemon"},
@@ -387,7 +388,7 @@ func (p codexPayload) event() (event, bool) {
 // configureCodex chooses in Codex's two menus; in the second the key s means this
 // session only.
 func configureCodex(ctx context.Context, h *hands, model, effort string) (string, error) {
-	d, err := h.menu(ctx, "/model", func(d *dialog) bool { return d.has("Select Model") })
+	d, err := h.menu(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -405,7 +406,7 @@ func configureCodex(ctx context.Context, h *hands, model, effort string) (string
 	if err := h.press(ctx, want.key, offered); err != nil {
 		return "", err
 	}
-	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && l.dialog.has("Select Reasoning") })
+	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && l.dialog.has(h.vendor.menus[1]) })
 	if err != nil || !came {
 		return "", h.unexpected("its menu of efforts did not open", err)
 	}

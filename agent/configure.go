@@ -67,33 +67,43 @@ func (a *Agents) Configure(ctx context.Context, sessionID, model, effort string)
 }
 
 // backOut leaves whatever menu is open, and says so where it cannot. A turn that is
-// at work by now is not interrupted.
+// at work by now is not interrupted, a question that came not answered, and a text of
+// somebody else's not cleared.
 func (h *hands) backOut(ctx context.Context, cause error) error {
+	ours := func(l look) bool {
+		if l.dialog != nil {
+			return slices.ContainsFunc(h.vendor.menus, l.dialog.has)
+		}
+		return l.state == stateReady && strings.HasPrefix(l.composer, modelCommand)
+	}
 	for range 3 {
 		if _, came, err := h.await(ctx, time.Second, still, func(l look) bool { return l.state == stateReady && l.empty }); err != nil || came {
 			return cause
 		}
-		if h.press(ctx, escape, func(l look) bool { return l.state == stateDialog || l.state == stateReady }) != nil {
+		if h.press(ctx, escape, ours) != nil {
 			return cause
 		}
 	}
 	return refused(h.op, h.launch.Session, fault.CodeOf(cause), cause.Error()+"; a menu may still be open", "read the screen; send_keys escape closes a menu")
 }
 
-// menu opens a vendor's menu by its command, in two steps: the list of commands
-// has to come down to this one before Enter.
-func (h *hands) menu(ctx context.Context, command string, is func(*dialog) bool) (*dialog, error) {
-	if err := h.press(ctx, command, h.free); err != nil {
+// modelCommand is by which the vendors open their menus of models.
+const modelCommand = "/model"
+
+// menu opens a vendor's menu of models by its command, in two steps: the list of
+// commands has to come down to this one before Enter.
+func (h *hands) menu(ctx context.Context) (*dialog, error) {
+	if err := h.press(ctx, modelCommand, h.free); err != nil {
 		return nil, err
 	}
-	typed := func(l look) bool { return strings.HasPrefix(l.composer, command) }
+	typed := func(l look) bool { return strings.HasPrefix(l.composer, modelCommand) }
 	if _, came, err := h.await(ctx, drawPatience, 2*still, typed); err != nil || !came {
 		return nil, h.unexpected("the command did not come to stand in the composer", err)
 	}
 	if err := h.press(ctx, enter, typed); err != nil {
 		return nil, err
 	}
-	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && is(l.dialog) })
+	l, came, err := h.await(ctx, drawPatience, still, func(l look) bool { return l.dialog != nil && l.dialog.has(h.vendor.menus[0]) })
 	if err != nil || !came {
 		return nil, h.unexpected("its menu of models did not open", err)
 	}
@@ -126,8 +136,10 @@ func (d *dialog) entry(name string) (choice, bool) {
 	return choice{}, false
 }
 
-func (d *dialog) has(word string) bool {
-	return strings.Contains(strings.Join(d.question, "\n"), word)
+// has reports whether a row of what is asked begins with a heading: a command that an
+// agent asks for may hold it, too.
+func (d *dialog) has(heading string) bool {
+	return slices.ContainsFunc(d.question, func(row string) bool { return strings.HasPrefix(row, heading) })
 }
 
 // unknownModel lists what a menu offers.

@@ -94,6 +94,21 @@ func TestAQuestionThatComesAtTheLastMomentGetsNoPrompt(t *testing.T) { // TURN-1
 	}
 }
 
+func TestAQuestionThatComesInsteadOfAMenuIsNotAnswered(t *testing.T) { // CONFIGURE-5
+	for n, stage := range map[int64]string{4: "command", 5: "Enter"} {
+		for _, preset := range []string{"claude", "codex"} {
+			t.Run(preset+", "+stage, func(t *testing.T) {
+				w := newWorld(t)
+				r := w.launch(preset, "comes", "")
+				_, err := w.at(n, w.swap(r)).Configure(t.Context(), r.SessionID, "Small", "")
+				w.refuses(err, fault.AgentWaiting)
+				w.wantNoted("answer")
+				w.wantNoted("menu")
+			})
+		}
+	}
+}
+
 func TestWorkThatBeginsAtTheLastMomentGetsNoPrompt(t *testing.T) { // TURN-7, TURN-13
 	every(t, func(t *testing.T, w *world, preset string) {
 		r := w.launch(preset, "", "")

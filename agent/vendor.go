@@ -64,6 +64,9 @@ type vendor struct {
 	// identify finds the chat that the process holds now, which runs; nil where hooks tell it.
 	identify func(s *story) string
 
+	// menus is how those begin by which configure changes something: the one of models, and
+	// what is asked behind it.
+	menus []string
 	// configure changes the model or effort by the vendor's own menu, and returns how
 	// it confirms that. nil where checkConfigure refuses everything: it says what the
 	// vendor cannot change for one session alone.
