@@ -150,7 +150,12 @@ func (a *Agents) Answer(ctx context.Context, sessionID, digest string, yes bool)
 		return Approval{}, err
 	}
 	same := func(l look) bool { return l.dialog != nil && l.dialog.digest() == asked.digest() }
-	if err := h.aim(ctx, same); err != nil {
+	another := func() bool { return a.readOn(ctx, s) == nil && s.digestOf(asked) != digest } // that looks the same
+	err = h.aim(ctx, same)
+	if err == nil && another() {
+		err = errChanged
+	}
+	if err != nil {
 		a.note(ctx, s, event{Kind: waits, Chat: s.chat, Source: fromScreen}) // no, it was not
 		if errors.Is(err, errChanged) {
 			return no(fault.Stale, "the question changed before the key was pressed", "inspect again, and answer that")
@@ -160,7 +165,7 @@ func (a *Agents) Answer(ctx context.Context, sessionID, digest string, yes bool)
 	if err := h.send(ctx, row.key); err != nil {
 		return Approval{}, h.unseen("that the key was pressed is not known", err)
 	}
-	went, err := h.goes(ctx, same)
+	went, err := h.goes(ctx, func(l look) bool { return same(l) && !another() })
 	if err != nil {
 		return Approval{}, h.unseen("the key was pressed, and what became of the question was not seen", err)
 	}

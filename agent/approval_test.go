@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"strings"
 	"syscall"
 	"testing"
@@ -200,6 +201,52 @@ func TestAQuestionThatChangedIsNotAnswered(t *testing.T) { // APPROVE-3
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestAQuestionThatLooksLikeTheLastIsAnother(t *testing.T) { // APPROVE-1, APPROVE-3
+	w := newWorld(t)
+	r := w.launch("claude", "", "")
+	asked := w.asks(r.SessionID, "RUN:curl x")
+	next := func() { // the hook of another question with the same words
+		if err := record(t.Context(), w.agents.folder(r.LaunchID), false, event{Kind: waits, Chat: r.ChatID, Source: fromHook}); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := w.at(3, next).Answer(t.Context(), r.SessionID, asked.Digest, true) // found, taken, about to be pressed
+	w.refuses(err, fault.Stale)
+	w.wantNoted("answer")
+	if got := w.wait(r.SessionID, r.Cursor); got.Outcome != Waiting {
+		t.Errorf("%+v", got)
+	}
+	if asked, err = w.agents.Ask(t.Context(), r.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	a := New(Options{Pilot: asking{w.pilot, next}, Dir: w.agents.dir, Self: w.agents.self, Env: w.env})
+	if got, err := a.Answer(t.Context(), r.SessionID, asked.Digest, true); err != nil || got.Answered != "yes" { // the next follows at once
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// asking has an agent that takes every key for an answer, and asks the same again.
+type asking struct {
+	Pilot
+	again func()
+}
+
+func (a asking) SeeOne(ctx context.Context, op string, id terminal.ID) (pilot.Seen, error) {
+	seen, err := a.Pilot.SeeOne(ctx, op, id)
+	seen.On = askingBackend{seen.On, a.again}
+	return seen, err
+}
+
+type askingBackend struct {
+	terminal.Backend
+	again func()
+}
+
+func (b askingBackend) Send(context.Context, terminal.ID, []byte) error {
+	b.again()
+	return nil
 }
 
 func TestAQuotedQuestionIsNone(t *testing.T) { // APPROVE-4
