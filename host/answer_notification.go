@@ -79,10 +79,7 @@ func notification(c *client, in *api.NotificationRequest) (*api.NotificationResp
 		return nil, err
 	}
 	if status == api.NotificationResponse_OK && s.scope != 0 {
-		c.host.watchAnew()
-		if s.scope == api.VariableScope_SESSION && in.GetSubscribe() {
-			c.host.remember(s)
-		}
+		c.host.watchAnew(s, in.GetSubscribe())
 	}
 	return answer(status)
 }
@@ -138,16 +135,4 @@ func (h *server) monitored(s *subscription, m *api.VariableMonitorRequest) bool 
 		return true
 	}
 	return false
-}
-
-// remember takes the present values of a newly watched variable as told, so
-// that only changes are told from now on.
-func (h *server) remember(s subscription) {
-	for _, session := range h.chosen(s.session) {
-		session.mu.Lock()
-		if _, known := session.told[s.name]; !known {
-			session.told[s.name] = session.variableLocked(s.name)
-		}
-		session.mu.Unlock()
-	}
 }

@@ -221,6 +221,9 @@ func (h *server) windowVariable(w *window, name string) string {
 	h.mu.Lock()
 	selected, title, value, frame := w.selected, w.title, w.user[name], w.bounds()
 	h.mu.Unlock()
+	if selected == nil {
+		return "null" // it has closed meanwhile
+	}
 	if rest, ok := strings.CutPrefix(name, "currentTab."); ok {
 		return h.tabVariable(selected, rest)
 	}

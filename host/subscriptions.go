@@ -32,8 +32,22 @@ const maxSubscriptions = 4096
 type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
-	watches atomic.Pointer[map[string][]string] // session or "all" → monitored variables
-	others  atomic.Pointer[[]objectVariable]    // monitored ones of tabs, windows and the application
+	watches atomic.Pointer[watches]
+	others  atomic.Pointer[[]objectVariable] // monitored ones of tabs, windows and the application
+}
+
+// watches are the variables of sessions that anybody monitors, by session or "all".
+type watches map[string][]string
+
+// of lists those of a session, for it or for all.
+func (w watches) of(session string) []string {
+	own, all := w[session], w[everySession]
+	if len(own) == 0 {
+		return all
+	}
+	names := slices.Concat(own, all)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (h *hub) add(c *client) {
@@ -132,21 +146,16 @@ func (h *hub) forget(session string) {
 	}
 }
 
-// watched lists the variables of a session that anybody monitors, for it or for
-// all.
-func (h *hub) watched(session string) []string {
-	watches := h.watches.Load()
-	if watches == nil {
-		return nil
+// watching is what anybody monitors of sessions.
+func (h *hub) watching() watches {
+	if w := h.watches.Load(); w != nil {
+		return *w
 	}
-	own, all := (*watches)[session], (*watches)[everySession]
-	if len(own) == 0 {
-		return all
-	}
-	names := slices.Concat(own, all)
-	slices.Sort(names)
-	return slices.Compact(names)
+	return nil
 }
+
+// watched lists the variables of a session that anybody monitors.
+func (h *hub) watched(session string) []string { return h.watching().of(session) }
 
 // objects lists the variables of tabs, windows and the application that
 // anybody monitors.
@@ -171,16 +180,16 @@ func (h *hub) recount() {
 		}
 		c.mu.Unlock()
 	}
-	watches := map[string][]string{}
+	sessions := watches{}
 	var others []objectVariable
 	for v := range all {
 		if v.scope == api.VariableScope_SESSION {
-			watches[v.id] = append(watches[v.id], v.name)
+			sessions[v.id] = append(sessions[v.id], v.name)
 		} else {
 			others = append(others, v)
 		}
 	}
-	h.watches.Store(&watches)
+	h.watches.Store(&sessions)
 	h.others.Store(&others)
 }
 

@@ -21,6 +21,16 @@ var jobVariables = []string{
 	"name", "autoName", "presentationName", "jobName", "jobPid", "deepestJob", "processTitle", "commandLine", "path", "termid",
 }
 
+// leading are the prefixes of variables that lead to those of something else,
+// whose locks must not be taken under a session's: they are looked at as well.
+var leading = []string{"session.", "tab.", "iterm2."}
+
+// lookedAt reports whether a variable is one of those that are looked at from
+// time to time, with no lock held.
+func lookedAt(name string) bool {
+	return slices.Contains(jobVariables, name) || slices.ContainsFunc(leading, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
 const (
 	// A program that was just started needs a moment until it is what runs.
 	lookDelay = 20 * time.Millisecond
@@ -34,7 +44,7 @@ const (
 func (s *session) tellVariables() {
 	look := false
 	for _, name := range s.host.hub.watched(s.id) {
-		if slices.Contains(jobVariables, name) && !s.settledName(name) {
+		if lookedAt(name) && !s.settledName(name) {
 			look = true
 		} else {
 			s.tellIfChanged(name)
@@ -44,6 +54,32 @@ func (s *session) tellVariables() {
 		wait := max(lookDelay, lookPause-time.Since(s.looked))
 		s.looking = time.AfterFunc(wait, s.look)
 	}
+}
+
+// remember takes the present value of a variable that nobody watched before as
+// told, so that only changes are told from now on. What was told to those who
+// watched the session once is forgotten: it is not kept up to date.
+func (s *session) remember(name string, before watches) {
+	value, looked := "", lookedAt(name)
+	if looked {
+		value = s.variable(name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	still := before.of(s.id)
+	for old := range s.told {
+		if !slices.Contains(still, old) {
+			delete(s.told, old)
+			delete(s.seen, old)
+		}
+	}
+	if _, known := s.told[name]; known {
+		return
+	}
+	if !looked {
+		value = s.variableLocked(name)
+	}
+	s.told[name] = value
 }
 
 // tellPromptState is tellVariables of what tells how the prompt stands. mu is held.
@@ -124,7 +160,7 @@ func (s *session) look() {
 	names := s.host.hub.watched(s.id)
 	values := map[string]string{}
 	for _, name := range names {
-		if slices.Contains(jobVariables, name) {
+		if lookedAt(name) {
 			values[name] = s.variable(name)
 		}
 	}
@@ -151,7 +187,8 @@ func (s *session) lookIfMoved() {
 	}
 }
 
-// variableLocked is variable for a caller that holds mu.
+// variableLocked is variable for a caller that holds mu, of one that is not
+// looked at, or settled.
 func (s *session) variableLocked(name string) string {
 	if f, ok := drawnVariables[name]; ok {
 		return encode(f(s))
@@ -159,9 +196,6 @@ func (s *session) variableLocked(name string) string {
 	switch name {
 	case "path", "hostname", "username":
 		return encode(textOrNil(s.whereLocked(name)))
-	}
-	if strings.HasPrefix(name, "tab.") {
-		return "null" // may lead back to a session, whose lock is held
 	}
 	return s.variable(name)
 }

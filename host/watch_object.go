@@ -56,13 +56,27 @@ func (h *server) value(v objectVariable) (string, bool) {
 	return scopes[0].get(v.name), true
 }
 
-// watchAnew counts anew what is watched, and remembers the present values of
-// what nobody watched before.
-func (h *server) watchAnew() {
+// watchAnew counts anew what is watched after a variable has been subscribed to,
+// or no more, and remembers the present values of what nobody watched before.
+func (h *server) watchAnew(s subscription, on bool) {
 	h.objects.looking.Lock()
 	defer h.objects.looking.Unlock()
+	before := h.hub.watching()
 	h.hub.recount()
 	h.compareObjects(false)
+	if on && s.scope == api.VariableScope_SESSION {
+		for _, session := range h.watchedBy(s) {
+			session.remember(s.name, before)
+		}
+	}
+}
+
+// watchedBy are the sessions that a subscription is about.
+func (h *server) watchedBy(s subscription) []*session {
+	if s.session == everySession {
+		return h.everyone()
+	}
+	return h.chosen(s.session)
 }
 
 // lookAtObjects tells the changes of what is watched.
