@@ -30,6 +30,23 @@ var runCommand = define(head{
 	})
 }, runWords)
 
+// nextStep says what may be done about a run that is not over.
+func nextStep(r pilot.RunResult) string {
+	switch {
+	case r.Status == pilot.WaitsInput && r.Kind == pilot.KindPassword:
+		return "the person types it, or send_keys ctrl_c leaves it"
+	case r.Status == pilot.WaitsInput:
+		return "send_text answers it, send_keys ctrl_c or ctrl_d leaves it"
+	case r.Status == pilot.Continues:
+		return "send_text finishes it, send_keys ctrl_c leaves it"
+	case r.Status == pilot.StillRunning && r.Kind == pilot.KindFullScreen:
+		return "read_terminal shows it, send_keys and send_text drive it"
+	case r.Status == pilot.StillRunning, r.Status == pilot.Submitted:
+		return "wait_session with this run_id goes on"
+	}
+	return ""
+}
+
 // runWords says how a run stands.
 func runWords(r pilot.RunResult) (line, text string) {
 	line = string(r.Status)
@@ -44,8 +61,8 @@ func runWords(r pilot.RunResult) (line, text string) {
 		line += ", exit code not known: " + terminal.OneLine(r.ExitReason, 0)
 	}
 	line += fmt.Sprintf(", %d ms, run %s in %s", r.DurationMS, terminal.OneLine(r.RunID, 0), terminal.OneLine(r.SessionID, 0))
-	if goesOn {
-		line += "; wait_session with this run_id goes on"
+	if next := nextStep(r); next != "" {
+		line += "; " + next
 	}
 	return line + hidden(r.Masked) + leftOut(r.Omitted, r.TruncatedHead), r.Output
 }

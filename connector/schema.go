@@ -219,7 +219,7 @@ func (s *schema) want() string {
 	case s.enum != nil:
 		return "one of " + strings.Join(s.enum, ", ")
 	case s.kind == "array" && s.items.pattern != "":
-		return s.about
+		return "a list of: " + s.about
 	case s.kind == "array":
 		return "a list of " + strings.TrimPrefix(strings.TrimPrefix(s.items.want(), "an "), "a ") + "s" + s.extent(" with %d to %d items", " with at most %d items")
 	case s.kind == "integer":

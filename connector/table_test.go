@@ -301,6 +301,9 @@ func TestTheFirst512CharactersOfTheInstructionsStandAlone(t *testing.T) { // MCP
 
 func TestSendKeysTakesExactlyTheKeysThatTheEngineKnows(t *testing.T) { // MCP-36
 	p, _ := sendKeys.in().property("keys")
+	if p.schema.about != pilot.KeyList {
+		t.Errorf("the schema lists %q, the engine %q", p.schema.about, pilot.KeyList)
+	}
 	for _, name := range pilot.KeyNames() {
 		name = strings.ReplaceAll(name, "<char>", "é")
 		if !p.schema.items.matches().MatchString(name) {

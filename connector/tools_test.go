@@ -181,6 +181,13 @@ func TestFailuresKeepTheEnginesCodeAndHint(t *testing.T) { // MCP-39
 	if got.Code != "session_not_found" || len(got.Message) > 3000 || strings.ContainsFunc(got.Message, unicode.IsControl) {
 		t.Errorf("a huge unknown session: got code %s and %d bytes", got.Code, len(got.Message))
 	}
+	res := callTool(t, c, "send_keys", `{`+session+`,"keys":"enter"}`)
+	if got := failure(t, res); !strings.HasPrefix(got.Hint, "pass keys as a list of: enter ") {
+		t.Errorf("a key in place of a list: hint %q", got.Hint)
+	}
+	if text := textOf(res); !strings.Contains(text, "alt_<char>") {
+		t.Errorf("a model reads %s", text)
+	}
 	if got := failure(t, callTool(t, c, "run_command", `{`+session+`,"command":"panic"}`)); got.Code != "internal" { // MCP-23
 		t.Errorf("a panic: got %+v", got)
 	}
@@ -318,6 +325,29 @@ func conforms(s *schema, v any, path string) (problems []string) {
 		}
 	}
 	return problems
+}
+
+func TestARunThatIsNotOverSaysWhatMayBeDoneNext(t *testing.T) { // MCP-41
+	for _, test := range []struct {
+		status     pilot.RunStatus
+		kind, next string
+	}{
+		{pilot.Submitted, "", "wait_session"},
+		{pilot.StillRunning, "", "wait_session"},
+		{pilot.StillRunning, pilot.KindFullScreen, "send_keys"},
+		{pilot.WaitsInput, pilot.KindProgram, "send_text answers"},
+		{pilot.WaitsInput, pilot.KindPassword, "the person"},
+		{pilot.Continues, "", "send_text finishes"},
+		{pilot.Completed, "", ""},
+		{pilot.Rejected, "", ""},
+		{pilot.SessionEnded, "", ""},
+	} {
+		line, _ := runWords(pilot.RunResult{Status: test.status, Kind: test.kind, RunID: "r1", SessionID: "s"})
+		_, next, _ := strings.Cut(line, "run r1 in s")
+		if !strings.Contains(next, test.next) || test.next == "" && next != "" {
+			t.Errorf("%s %s: got %q, want what names %q", test.status, test.kind, line, test.next)
+		}
+	}
 }
 
 func TestTheTextBlockSaysTheResultInALineAndQuotesTheTerminal(t *testing.T) { // MCP-41

@@ -48,6 +48,9 @@ var keyTable = map[string]key{
 	"f12":        {plain: "\x1b[24~"},
 }
 
+// KeyList is what [KeyNames] lists, in few words.
+const KeyList = "enter tab shift_tab space escape backspace delete insert up down left right home end page_up page_down f1-f12 ctrl_a-ctrl_z ctrl_space alt_<char>"
+
 // MaxKeys is the most keys of one call.
 const MaxKeys = 64
 
@@ -91,7 +94,7 @@ func encodeKeys(keys []string, application bool) ([][]byte, error) {
 		return nil, &fault.Error{Op: "send_keys", Code: code, Detail: detail, Hint: hint}
 	}
 	if len(keys) == 0 {
-		return refuse(fault.InvalidArgument, "no key is named", "pass one of: "+strings.Join(KeyNames(), " "))
+		return refuse(fault.InvalidArgument, "no key is named", "pass one of: "+KeyList)
 	}
 	if len(keys) > MaxKeys {
 		return refuse(fault.TooLarge, count(len(keys), "key")+" are too many for one call", "send text with send_text")
@@ -100,7 +103,7 @@ func encodeKeys(keys []string, application bool) ([][]byte, error) {
 	for i, name := range keys {
 		text, ok := encodeKey(name, application)
 		if !ok {
-			return refuse(fault.InvalidArgument, "no key is named "+oneLine(name), "use one of: "+strings.Join(KeyNames(), " "))
+			return refuse(fault.InvalidArgument, "no key is named "+oneLine(name), "use one of: "+KeyList+"; type characters with send_text")
 		}
 		last := len(parts) - 1
 		parts[last] = append(parts[last], text...)

@@ -47,7 +47,7 @@ func (p *probe) due(now time.Time) time.Time {
 
 func (p *probe) kind() string {
 	if p.full > 0 {
-		return "full_screen"
+		return KindFullScreen
 	}
 	return ""
 }
@@ -84,7 +84,7 @@ func diagnose(s sight) verdict {
 	switch {
 	case s.echo == terminal.No && s.canonical == terminal.Yes:
 		if s.quiet >= quietForPassword {
-			return verdict{WaitsInput, "password", s.who() + " asks for a password"}
+			return verdict{WaitsInput, KindPassword, s.who() + " asks for a password"}
 		}
 	case s.front == frontUnknown:
 	case s.front == frontShell && s.nested && !s.alternate:
@@ -98,18 +98,18 @@ func diagnose(s sight) verdict {
 		if s.paste == terminal.Yes && s.name != "fish" || s.replaced {
 			return verdict{RunUnknown, "", "the shell reads a line again but sent no end mark: its prompt marks are lost"}
 		}
-		return verdict{WaitsInput, "program", "the shell itself reads"}
+		return verdict{WaitsInput, KindProgram, "the shell itself reads"}
 	case s.front == frontShell && s.replaced:
 		if s.quiet >= quietForShell && s.reads != terminal.No {
 			return verdict{RunUnknown, "", "the shell was replaced by " + s.who() + ", which sends no prompt marks"}
 		}
 	case s.quiet < quietForInput, s.alternate:
 	case raw && s.nested:
-		return verdict{WaitsInput, "program", s.who() + " shows a prompt inside the session's shell"}
+		return verdict{WaitsInput, KindProgram, s.who() + " shows a prompt inside the session's shell"}
 	case raw && s.front == frontNested:
-		return verdict{WaitsInput, "program", s.who() + " runs inside the session's shell and sends no prompt marks"}
+		return verdict{WaitsInput, KindProgram, s.who() + " runs inside the session's shell and sends no prompt marks"}
 	case raw, s.reads == terminal.Yes:
-		return verdict{WaitsInput, "program", s.who() + " reads"}
+		return verdict{WaitsInput, KindProgram, s.who() + " reads"}
 	}
 	return verdict{}
 }
@@ -128,7 +128,7 @@ func (a *awaiting) probeRunning(ctx context.Context, now time.Time) {
 	if s.alternate && s.front != frontShell {
 		a.probe.full++
 		if a.probe.full > 1 { // twice: programs also blink through the alternate screen
-			a.settle(StillRunning, "full_screen", s.who()+" shows full screen")
+			a.settle(StillRunning, KindFullScreen, s.who()+" shows full screen")
 			return
 		}
 	} else {

@@ -136,6 +136,13 @@ const (
 	RunUnknown   RunStatus = "unknown"
 )
 
+// The kinds of a run that waits for input, and of one that shows full screen.
+const (
+	KindPassword   = "password"
+	KindProgram    = "program"
+	KindFullScreen = "full_screen"
+)
+
 // RunRequest asks for a command to be run at a session's prompt.
 type RunRequest struct {
 	SessionID string
