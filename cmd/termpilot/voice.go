@@ -118,10 +118,13 @@ func (a *app) asJSON(result any, failed error) (done bool, err error) {
 // printJSON writes value, which must encode as a JSON object, with the version
 // of its shape as the first member.
 func (a *app) printJSON(value any) error {
-	body, err := json.Marshal(value)
-	if err != nil {
+	var plain bytes.Buffer
+	enc := json.NewEncoder(&plain)
+	enc.SetEscapeHTML(false) // it goes to people and programs, not into a page
+	if err := enc.Encode(value); err != nil {
 		return err
 	}
+	body := bytes.TrimSuffix(plain.Bytes(), []byte("\n"))
 	if !bytes.HasPrefix(body, []byte("{")) {
 		return fmt.Errorf("json of %T is not an object", value)
 	}
@@ -134,7 +137,7 @@ func (a *app) printJSON(value any) error {
 		return err
 	}
 	out.WriteByte('\n')
-	_, err = a.out.Write(out.Bytes())
+	_, err := a.out.Write(out.Bytes())
 	return err
 }
 
