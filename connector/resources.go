@@ -215,7 +215,7 @@ func (s *Server) readResource(ctx context.Context, uri string) (*mcp.ReadResourc
 		}
 		content = cleaned(one)
 	}
-	text, err := json.Marshal(content)
+	text, err := wire.AppendJSON(nil, content)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"termpilot/connector/internal/wire"
 	"termpilot/lazy"
 )
 
@@ -267,10 +268,9 @@ func (w *objectWriter) key(name string) {
 }
 
 func (w *objectWriter) add(name string, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
+	w.key(name)
+	var err error
+	if w.to, err = wire.AppendJSON(w.to, v); err != nil {
 		panic(err) // it is a string, a number or a list of strings
 	}
-	w.key(name)
-	w.to = append(w.to, data...)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 
+	"termpilot/connector/internal/wire"
 	"termpilot/pilot"
 )
 
@@ -42,7 +43,7 @@ func TestEveryToolIsListedAsItsGoldenSays(t *testing.T) { // MCP-30
 		file := filepath.Join("schema", tool.name+".json")
 		seen[file] = true
 		var got bytes.Buffer
-		data, err := json.Marshal(tool.definition())
+		data, err := wire.AppendJSON(nil, tool.definition())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestTheSchemasHaveTheLimitsOfPilot(t *testing.T) { // MCP-32
 func TestEveryToolSaysWhatItDoesToTheWorld(t *testing.T) { // MCP-31
 	name := regexp.MustCompile(`^[a-z_]{1,64}$`)
 	for _, tool := range table {
-		data, err := json.Marshal(tool.definition())
+		data, err := wire.AppendJSON(nil, tool.definition())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ var tokens = sync.OnceValue(func() func([]byte) int {
 func TestTheListOfToolsFitsItsBudgetOfTokens(t *testing.T) { // MCP-33
 	budget := map[set]int{}
 	for _, tool := range table {
-		data, err := json.Marshal(tool.definition())
+		data, err := wire.AppendJSON(nil, tool.definition())
 		if err != nil {
 			t.Fatal(err)
 		}

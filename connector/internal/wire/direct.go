@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -165,13 +164,7 @@ func failure(err error) json.RawMessage {
 
 // appendText adds text as a content block.
 func appendText(to []byte, text string) []byte {
-	var b bytes.Buffer
-	b.Grow(len(text) + len(text)/8 + 16)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string is JSON
-	to = append(to, `{"type":"text","text":`...)
-	to = append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	to, _ = AppendJSON(append(to, `{"type":"text","text":`...), text) // a string is JSON
 	return append(to, '}')
 }
 

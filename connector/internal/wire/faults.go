@@ -1,11 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -43,17 +40,15 @@ func Describe(err error) string {
 	if code == fault.Internal {
 		code, hint = known(err, hint)
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // it is read by models: "a && b" is shorter than with \u0026
-	if enc.Encode(struct {
+	text, failed := AppendJSON(nil, struct {
 		Code    fault.Code `json:"code"`
 		Message string     `json:"message"`
 		Hint    string     `json:"hint"`
-	}{code, Clip(Clean(err.Error()), maxFault), Clip(Clean(hint), maxFault)}) != nil {
+	}{code, Clip(Clean(err.Error()), maxFault), Clip(Clean(hint), maxFault)})
+	if failed != nil {
 		return `{"code":"internal","message":"the failure could not be put into words","hint":""}`
 	}
-	return strings.TrimSuffix(text.String(), "\n")
+	return string(text)
 }
 
 // known names the failures of the context package, which carry no code.

@@ -211,14 +211,10 @@ func encode(all []answer, isBatch bool) ([]byte, error) {
 		line = append(line, a.ID...)
 		switch {
 		case a.Error != nil:
-			var b bytes.Buffer
-			enc := json.NewEncoder(&b)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(a.Error); err != nil {
+			var err error
+			if line, err = AppendJSON(append(line, `,"error":`...), a.Error); err != nil {
 				return nil, err
 			}
-			line = append(line, `,"error":`...)
-			line = append(line, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 		case len(a.Result) > 0:
 			line = append(line, `,"result":`...)
 			line = append(line, a.Result...)
