@@ -2,6 +2,7 @@ package closing
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -59,6 +60,11 @@ func (c *Closer) known(ctx context.Context, op, sessionID string, err error) err
 		return nil
 	}
 	_, err = c.pilot.SeeOne(ctx, op, terminal.ID(sessionID))
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.SessionEnded {
+		gone := *f
+		gone.Hint = "nothing is left to close; read its last screen with read_terminal"
+		return &gone
+	}
 	return err
 }
 

@@ -69,6 +69,22 @@ func TestASelectorMeansOneThing(t *testing.T) { // CLOSE-1, CLOSE-2, CLOSE-4
 	}
 }
 
+func TestWhatHasEndedIsToldSo(t *testing.T) { // CLOSE-5
+	w := newWorld(t)
+	w.add("s1", "t1", "w1")
+	w.ended = "s0"
+	for name, err := range map[string]error{
+		"close":   second(w.closer().Close(t.Context(), Request{Operation: CloseSession, SessionID: "s0"})),
+		"inspect": second(w.closer().Inspect(t.Context(), "s0", "")),
+	} {
+		if !errors.Is(err, fault.SessionEnded) || !strings.Contains(fault.HintOf(err), "nothing is left to close") {
+			t.Errorf("%s: got %v with the hint %q", name, err, fault.HintOf(err))
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
 func TestOnlyWhatIsIdleIsClosed(t *testing.T) { // CLOSE-10, CLOSE-11, CLOSE-20, CLOSE-27
 	for _, c := range []struct {
 		name  string

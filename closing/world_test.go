@@ -35,6 +35,7 @@ type world struct {
 	stays    map[terminal.ID]bool // sessions that a close does not end
 	readOnly bool
 	silent   bool            // the backend does not answer
+	ended    string          // the id of a session that is no more, of which the backend still tells
 	down     bool            // the backend seems not to run
 	hides    bool            // the machine shows our own processes alone
 	unseen   map[int]bool    // processes that a look at all of them misses
@@ -155,6 +156,8 @@ func (w *world) SeeOne(_ context.Context, op string, id terminal.ID) (pilot.Seen
 	switch {
 	case w.silent:
 		return pilot.Seen{}, &fault.Error{Op: op, Code: fault.BackendUnavailable, Hint: "-"}
+	case s == nil && string(id) == w.ended:
+		return pilot.Seen{}, &fault.Error{Op: op, Code: fault.SessionEnded, Hint: "open another session"}
 	case s == nil:
 		return pilot.Seen{}, &fault.Error{Op: op, Code: fault.SessionNotFound, Hint: "-"}
 	case s.hidden:
