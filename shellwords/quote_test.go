@@ -1,6 +1,7 @@
 package shellwords
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,7 +18,9 @@ func TestQuotedWordsArriveInEveryShell(t *testing.T) {
 	for _, shell := range []string{"sh", "bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			path := testneeds.Program(t, shell)
-			out, err := exec.Command(path, "-c", Join(append([]string{"printf", `%s\037`}, words...))).Output()
+			cmd := exec.Command(path, "-c", Join(append([]string{"printf", `%s\037`}, words...)))
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_CACHE_HOME=") // fish makes folders there
+			out, err := cmd.Output()
 			if err != nil {
 				t.Fatal(err)
 			}
