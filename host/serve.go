@@ -252,7 +252,7 @@ func (h *server) prepareStop(force bool) error {
 		}
 		return &fault.Error{
 			Op: "host stop", Code: fault.Refused, Detail: detail,
-			Hint: "close them, or stop by force, which ends their programs",
+			Hint: "close them with close_session, or pass force, which ends their programs",
 		}
 	}
 	h.closing = true

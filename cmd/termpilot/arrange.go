@@ -108,6 +108,9 @@ func (a *app) profilesCommand() *cobra.Command {
 				rows = append(rows, []string{p.Backend, p.Name, word})
 			}
 			if len(rows) == 0 {
+				if _, ill := silent(listing.Backends); !ill {
+					a.note("no backend runs that has profiles; the host starts when a session is opened, or with termpilot host start")
+				}
 				return nil
 			}
 			return a.printTable([]string{"BACKEND", "PROFILE", ""}, rows)

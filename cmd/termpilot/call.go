@@ -42,6 +42,13 @@ func (a *app) callCommand() *cobra.Command {
 	}
 	s.serverFlags(cmd)
 	cmd.Flags().StringVar(&raw, "args", "", "the arguments as one JSON object, in place of name=value")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		words := a.toolWords(cmd.Context(), args)
+		if len(args) == 0 {
+			return words, noFiles
+		}
+		return words, noFiles | cobra.ShellCompDirectiveNoSpace // a value follows
+	}
 	return a.withJSON(cmd)
 }
 
@@ -98,7 +105,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		}),
 	}
 	s.serverFlags(cmd)
-	return a.withJSON(cmd)
+	return completesFirst(a.withJSON(cmd), func(ctx context.Context) []cobra.Completion { return a.toolWords(ctx, nil) })
 }
 
 // accessWord says in a word what a tool does to the world.

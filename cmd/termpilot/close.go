@@ -24,8 +24,9 @@ func (a *app) closeCommand() *cobra.Command {
 	var s settings
 	var f closeFlags
 	cmd := &cobra.Command{
-		Use:   "close [SESSION]",
-		Short: "Close a session, its tab or its window, without losing work",
+		Use:        "close [SESSION]",
+		Short:      "Close a session, its tab or its window, without losing work",
+		SuggestFor: []string{"kill", "rm"},
 		Long: "Close a session, its tab or its window, without losing work.\n\n" +
 			"What is at work, waits for somebody or is not known is not closed, unless --force, which may interrupt it. What\n" +
 			"is needed to take a coding agent's chat up again is written down first: see termpilot recover.\n" +
@@ -156,8 +157,9 @@ func (a *app) recoverCommand() *cobra.Command {
 	var reopen, again bool
 	var prune time.Duration
 	cmd := &cobra.Command{
-		Use:   "recover [RECEIPT]",
-		Short: "List what was closed, and open it again",
+		Use:        "recover [RECEIPT]",
+		Short:      "List what was closed, and open it again",
+		SuggestFor: []string{"reopen", "receipts"},
 		Example: "  termpilot recover\n  termpilot recover RECEIPT\n  termpilot recover RECEIPT --reopen\n" +
 			"  termpilot recover --prune 720h",
 		Args: cobra.MaximumNArgs(1),
@@ -197,7 +199,7 @@ func (a *app) recoverCommand() *cobra.Command {
 	f.BoolVar(&reopen, "reopen", false, "open its sessions again, each in its folder, with its chat taken up")
 	f.BoolVar(&again, "again", false, "with --reopen: also what was opened again already")
 	f.DurationVar(&prune, "prune", 0, "remove the receipts of closes that ended longer ago than this")
-	return a.withJSON(cmd)
+	return completesFirst(a.withJSON(cmd), a.receiptWords)
 }
 
 func (a *app) reportReceipts(list []closing.Receipt, whole bool) error {
@@ -212,6 +214,7 @@ func (a *app) reportReceipts(list []closing.Receipt, whole bool) error {
 			rows = append(rows, []string{r.ID, r.Began.Local().Format(time.DateTime), string(r.Operation), r.Status, plural(len(r.Sessions), "session")})
 		}
 		if len(rows) == 0 {
+			a.note("nothing was closed yet")
 			return nil
 		}
 		return a.printTable([]string{"RECEIPT", "BEGAN", "OPERATION", "STATUS", "SESSIONS"}, rows)

@@ -75,7 +75,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 		return fmt.Errorf("demo: not as it should be: %s", strings.Join(s.wrong, "; "))
 	}
 	s.say("That was termpilot, doing to its own terminals what a model could ask for. Nothing is left behind.")
-	s.say("Next: %s", a.paint(a.out, bold, "claude mcp add termpilot -- termpilot serve"))
+	s.say("Next: %s", a.paint(a.out, bold, "claude mcp add --scope user termpilot -- termpilot serve"))
 	return nil
 }
 
@@ -138,14 +138,19 @@ func (s *stage) open(shell, home string) (string, error) {
 	if opened.Session.Readiness.State == pilot.Ready {
 		return opened.SessionID, nil
 	}
+	return opened.SessionID, s.prompt(opened.SessionID, shell+" showed no prompt")
+}
+
+// prompt waits for a session's empty prompt; wrong says what it means when there is none.
+func (s *stage) prompt(session, wrong string) error {
 	var waited pilot.WaitResult
-	err := s.call("wait_session", map[string]any{"session_ids": []string{opened.SessionID}, "until": "prompt", "timeout_seconds": 20}, &waited)
-	if err != nil {
-		return "", err
+	if err := s.call("wait_session", map[string]any{"session_ids": []string{session}, "until": "prompt", "timeout_seconds": 20}, &waited); err != nil {
+		return err
 	}
-	s.check(len(waited.Sessions) == 1 && waited.Sessions[0].Matched, shell+" showed no prompt")
-	s.answer("its prompt stands")
-	return opened.SessionID, nil
+	if s.check(len(waited.Sessions) == 1 && waited.Sessions[0].Matched, wrong); len(s.wrong) == 0 {
+		s.answer("its prompt stands")
+	}
+	return nil
 }
 
 func (s *stage) exactOutput(session string) error {
@@ -209,7 +214,7 @@ func (s *stage) unfinishedTyping(session string) error {
 		return err
 	}
 	s.answer("delivered")
-	return s.call("wait_session", map[string]any{"session_ids": []string{session}, "until": "prompt", "timeout_seconds": 10}, &waited)
+	return s.prompt(session, "ctrl_c did not clear the line")
 }
 
 func (s *stage) slip(session string) error {
@@ -224,7 +229,7 @@ func (s *stage) refusal(code, session, command string) error {
 	failure, ok := errors.AsType[*toolFailure](err)
 	switch {
 	case ok:
-		s.answer("%s: %s", s.paint(s.out, yellow, "refused, "+failure.Code), terminal.OneLine(failure.Message, 0))
+		s.answer("%s: %s", s.paint(s.out, yellow, "refused"), terminal.OneLine(failure.Message, 0))
 		if failure.Hint != "" {
 			s.answer("%s", s.paint(s.out, dim, "hint: "+terminal.OneLine(failure.Hint, 0)))
 		}

@@ -15,8 +15,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	var s settings
 	var ask bool
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check every part, from the ground up, and say what to mend first",
+		Use:        "doctor",
+		Short:      "Check every part, from the ground up, and say what to mend first",
+		SuggestFor: []string{"diagnose", "diagnostics"},
 		Long: "Check every part, from the ground up, and say what to mend first.\n\n" +
 			"Nothing is started or changed. Exit codes: 0 nothing failed, 1 something did.",
 		Example: "  termpilot doctor\n  termpilot doctor --ask\n  termpilot doctor --json",

@@ -37,8 +37,9 @@ func (o *opening) flags(cmd *cobra.Command) {
 func (a *app) newCommand() *cobra.Command {
 	var o opening
 	cmd := &cobra.Command{
-		Use:   "new [flags] [-- COMMAND [WORD…]]",
-		Short: "Open a session in a window of its own and print its id",
+		Use:        "new [flags] [-- COMMAND [WORD…]]",
+		Short:      "Open a session in a window of its own and print its id",
+		SuggestFor: []string{"open", "create"},
 		Long: "Open a session in a window of its own and print its id.\n\n" +
 			"COMMAND is typed at its first prompt. Without --backend it opens in the host, where no window comes up.",
 		Example: "  termpilot new --name build -- make test\n" +

@@ -13,8 +13,9 @@ func (a *app) readCommand() *cobra.Command {
 	var r pilot.ReadRequest
 	var raw bool
 	cmd := &cobra.Command{
-		Use:   "read [SESSION]",
-		Short: "Print the text of a session",
+		Use:        "read [SESSION]",
+		Short:      "Print the text of a session",
+		SuggestFor: []string{"show", "cat", "search", "grep"},
 		Long: "Print the text of a session.\n\n" +
 			"Without an argument it is the only session. With --pattern all that the terminal keeps is searched, unless --source\n" +
 			"says otherwise.",
@@ -35,6 +36,9 @@ func (a *app) readCommand() *cobra.Command {
 			}
 			if err := a.printText(result.Content); err != nil {
 				return err
+			}
+			if r.Pattern != "" && result.Matches == 0 {
+				a.note("no line holds the pattern")
 			}
 			if result.TruncatedHead {
 				a.note("the first lines are no longer kept by the terminal")

@@ -58,7 +58,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	code := exitCode(err)
 	if code == exitUsage && hint == "" {
-		hint = fmt.Sprintf("see %s --help", at.CommandPath())
+		hint = a.usageHint(at)
 	}
 	if text := err.Error(); text != "" {
 		if at.Name() != "call" && errors.Is(err, fault.SessionNotFound) { // which takes ids alone
@@ -67,6 +67,25 @@ func (a *app) run(ctx context.Context, args []string) int {
 		a.complain(text, hint)
 	}
 	return code
+}
+
+// usageHint names the help that tells what is right, and what was meant where that is plain.
+func (a *app) usageHint(at *cobra.Command) string {
+	hint := fmt.Sprintf("see %s --help", at.CommandPath())
+	words := at.Flags().Args()
+	switch {
+	case a.started:
+	case at.HasSubCommands() && len(words) > 0:
+		at.SuggestionsMinimumDistance = 2
+		if meant := at.SuggestionsFor(words[0]); len(meant) > 0 {
+			return fmt.Sprintf("did you mean %s %s? %s", at.CommandPath(), strings.Join(meant, " or "), hint)
+		}
+	case at.ValidateArgs(words) != nil:
+		return fmt.Sprintf("usage: %s; %s", at.UseLine(), hint)
+	case strings.Contains(at.Use, "-- COMMAND"): // a flag is wrong, and the command's own may have been taken for one
+		return "what belongs to COMMAND goes behind --; " + hint
+	}
+	return hint
 }
 
 // readerLeft reports whether an error says no more than that whoever read the
@@ -83,7 +102,7 @@ func (a *app) rootCommand(args []string) *cobra.Command {
 		Short: "Let MCP clients see and safely drive your terminals",
 		Long: "Let MCP clients see and safely drive your terminals.\n\n" +
 			"Without arguments, and with standard input not a terminal, it is an MCP server over stdio.",
-		Example:       "  termpilot demo\n  termpilot run -- make test\n  claude mcp add termpilot -- termpilot serve",
+		Example:       "  termpilot demo\n  termpilot run -- make test\n  claude mcp add --scope user termpilot -- termpilot serve",
 		Version:       version(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
@@ -121,6 +140,9 @@ func (a *app) rootCommand(args []string) *cobra.Command {
 	under("MCP clients", serve, a.chatgptCommand(), a.toolsCommand(), a.callCommand(), a.demoCommand())
 	under("This installation", a.doctorCommand(), a.hostCommand(), a.shellCommand(), a.completionCommand(), a.reduceCommand())
 	root.SetHelpCommandGroupID("This installation")
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // Tab was pressed
+		a.completeFlags(root)
+	}
 	return root
 }
 
@@ -141,7 +163,7 @@ func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 }
 
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Explain a command",
 		Example: "  termpilot help run",
@@ -153,6 +175,19 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	return completes(cmd, func(_ context.Context, before []string) (words []cobra.Completion) {
+		at, rest, err := root.Find(before)
+		if err != nil || len(rest) > 0 {
+			return nil
+		}
+		for _, child := range at.Commands() {
+			if !child.IsAvailableCommand() {
+				continue
+			}
+			words = append(words, cobra.CompletionWithDesc(child.Name(), child.Short))
+		}
+		return words
+	})
 }
 
 func (a *app) completionCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,9 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	var r pilot.RunRequest
 	cmd := &cobra.Command{
-		Use:   "run [flags] -- COMMAND [WORD…]",
-		Short: "Run a command at a session's prompt and print its output",
+		Use:        "run [flags] -- COMMAND [WORD…]",
+		Short:      "Run a command at a session's prompt and print its output",
+		SuggestFor: []string{"exec"},
 		Long: "Run a command at a session's prompt and print its output.\n\n" +
 			"One word is a line for the shell, as typed; several are quoted, so that the shell sees the same words.\n" +
 			"Without --session it opens a session for the command, and closes it after the command has ended.\n" +
@@ -75,9 +77,6 @@ func (a *app) runCommand() *cobra.Command {
 	flags.BoolVar(&r.Force, "force", false, "run it although it looks destructive")
 	flags.IntVar(&r.MaxChars, "max-chars", 0, "most characters of output (default 32768)")
 	flags.BoolVar(&f.raw, "raw", false, "leave nothing out of long output but by --max-chars")
-	_ = cmd.RegisterFlagCompletionFunc("session", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.sessionWords(cmd.Context()), cobra.ShellCompDirectiveNoFileComp
-	}) // it fails only for a flag that is not there
 	return a.withJSON(cmd)
 }
 
@@ -129,6 +128,14 @@ func openReady(ctx context.Context, p *pilot.Pilot, f runFlags) (pilot.SessionIn
 	return opened.Session, err
 }
 
+// hintFor says what may be behind an exit code of a shell's own.
+func hintFor(code int) string {
+	if code == 127 {
+		return "the session's shell finds no such program: its PATH is what its startup files make it, not the one of here"
+	}
+	return ""
+}
+
 // outcomeOf says with which code a run ends, and tells why when that is not
 // plain from its output.
 func (a *app) outcomeOf(r pilot.RunResult) error {
@@ -148,7 +155,7 @@ func (a *app) outcomeOf(r pilot.RunResult) error {
 		case r.ExitCode == nil:
 			return told(exitFailed, "run: the exit code is not known: %s", r.ExitReason)
 		case *r.ExitCode != 0:
-			return told(exitFailed, "run: the command ended with exit code %d", *r.ExitCode)
+			return &outcome{code: exitFailed, cause: fmt.Errorf("run: the command ended with exit code %d", *r.ExitCode), hint: hintFor(*r.ExitCode)}
 		}
 		return nil
 	case pilot.Submitted:
@@ -163,7 +170,7 @@ func (a *app) outcomeOf(r pilot.RunResult) error {
 	case pilot.Rejected:
 		return told(exitFailed, "run: the shell refused the line")
 	case pilot.SessionEnded:
-		return told(exitGone, "run: the session ended: %s", r.ExitReason)
+		return told(exitGone, "run: %s", cmp.Or(r.ExitReason, "the session ended"))
 	}
 	return told(exitFailed, "run: what became of it is not known: %s", r.ExitReason)
 }

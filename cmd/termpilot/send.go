@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +18,9 @@ func (a *app) sendCommand() *cobra.Command {
 	var paste bool
 	var text string
 	cmd := &cobra.Command{
-		Use:   "send SESSION [TEXT]",
-		Short: "Type text into a session",
+		Use:        "send SESSION [TEXT]",
+		Short:      "Type text into a session",
+		SuggestFor: []string{"type"},
 		Long: "Type text into a session.\n\n" +
 			"Text is typed exactly as given: no newline is added. Without it, what standard input holds is typed, which keeps\n" +
 			"it out of the list of processes. To press Enter use termpilot keys.",
@@ -63,8 +66,9 @@ func (a *app) textUpTo(args []string, most int64) (string, error) {
 func (a *app) keysCommand() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use:   "keys SESSION KEY…",
-		Short: "Press keys in a session",
+		Use:        "keys SESSION KEY…",
+		Short:      "Press keys in a session",
+		SuggestFor: []string{"press", "key"},
 		Long: "Press keys in a session.\n\n" +
 			"They are pressed in order: enter tab shift_tab space escape backspace delete insert up down left right home end\n" +
 			"page_up page_down f1 … f12 ctrl_a … ctrl_z ctrl_space alt_CHARACTER.",
@@ -78,5 +82,10 @@ func (a *app) keysCommand() *cobra.Command {
 		}),
 	}
 	s.flags(cmd)
-	return a.completesSession(a.withJSON(cmd))
+	return completes(a.withJSON(cmd), func(ctx context.Context, before []string) []cobra.Completion {
+		if len(before) == 0 {
+			return a.sessionWords(ctx)
+		}
+		return slices.DeleteFunc(pilot.KeyNames(), func(name string) bool { return strings.Contains(name, "<") })
+	})
 }

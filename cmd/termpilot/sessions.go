@@ -10,10 +10,11 @@ import (
 func (a *app) sessionsCommand() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use:     "sessions",
-		Short:   "List the sessions that live",
-		Example: "  termpilot sessions\n  termpilot sessions --json",
-		Args:    cobra.NoArgs,
+		Use:        "sessions",
+		Short:      "List the sessions that live",
+		SuggestFor: []string{"ls", "list", "ps"},
+		Example:    "  termpilot sessions\n  termpilot sessions --json",
+		Args:       cobra.NoArgs,
 		RunE: a.withDeck(&s, func(ctx context.Context, d *deck, _ []string) error {
 			listing, err := d.pilot.Sessions(ctx, "")
 			if done, err := a.asJSON(listing, err); done {
