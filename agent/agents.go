@@ -57,6 +57,7 @@ type Agents struct {
 	env     []string
 	machine Machine
 	log     *slog.Logger
+	shelf   shelf
 }
 
 // New returns the agents of a folder. It makes and starts nothing.

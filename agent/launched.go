@@ -19,7 +19,7 @@ func (a *Agents) Launched(sessionID string) []closing.Chat {
 		if l.Session != sessionID {
 			continue
 		}
-		if r, ran := readProcess(a.folder(l.ID)); !ran || !r.alive() {
+		if r, ran := a.shelf.process(a.folder(l.ID)); !ran || !r.alive() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)

@@ -83,7 +83,7 @@ func (a *Agents) newest() ([]Launch, error) {
 
 // runs reports whether the process of a launch is there, or may be about to be.
 func (a *Agents) runs(l Launch) bool {
-	r, ran := readProcess(a.folder(l.ID))
+	r, ran := a.shelf.process(a.folder(l.ID))
 	if !ran {
 		return time.Since(l.At) < toStart
 	}

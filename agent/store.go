@@ -145,12 +145,7 @@ func (a *Agents) launches() ([]Launch, error) {
 		folders = append(folders, info)
 	}
 	slices.SortFunc(folders, func(x, y fs.FileInfo) int { return y.ModTime().Compare(x.ModTime()) })
-	var all []Launch
-	for _, info := range folders[:min(len(folders), mostLaunches)] {
-		if l, err := readLaunch(a.folder(info.Name())); err == nil {
-			all = append(all, l)
-		}
-	}
+	all := a.shelf.read(a.folder, folders[:min(len(folders), mostLaunches)])
 	slices.SortStableFunc(all, func(x, y Launch) int { return y.At.Compare(x.At) })
 	return all, nil
 }

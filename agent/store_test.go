@@ -13,7 +13,7 @@ import (
 )
 
 // someday makes a launch that was written down at a time, and nothing since.
-func someday(t *testing.T, a *Agents, id string, at time.Time, runs bool) {
+func someday(t testing.TB, a *Agents, id string, at time.Time, runs bool) {
 	t.Helper()
 	folder := a.folder(id)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -55,6 +55,65 @@ func TestTheNewestOfManyLaunchesIsKnown(t *testing.T) { // FOLLOW-13
 	all, err := a.launches()
 	if err != nil || len(all) != mostLaunches || all[0].ID != "l-ffffffffffffffff" || all[len(all)-1].ID != fmt.Sprintf("l-%016x", mostLaunches-2) {
 		t.Errorf("%d launches, the newest %+v: %v", len(all), all[0], err)
+	}
+}
+
+func TestALaunchIsReadAgainWhenItsFolderChanged(t *testing.T) { // FOLLOW-13
+	t.Parallel()
+	a := New(Options{Pilot: blindPilot{}, Dir: t.TempDir(), Env: []string{}})
+	session := func() string {
+		all, err := a.launches()
+		if err != nil || len(all) != 1 {
+			return fmt.Sprint(all, err)
+		}
+		return all[0].Session
+	}
+	const id = "l-0000000000000001"
+	someday(t, a, id, time.Now().Add(-time.Hour), false)
+	if got := session(); got != id {
+		t.Fatal(got)
+	}
+	path := filepath.Join(a.folder(id), launchFile)
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil { // as nobody writes it: its folder stays the same
+		t.Fatal(err)
+	}
+	if got := session(); got != id {
+		t.Errorf("it was read again: %s", got)
+	}
+	for _, moved := range []string{"one", "two"} { // within the time that a file system may not tell apart
+		l := Launch{Schema: launchSchema, ID: id, Session: moved, Provider: "claude", At: time.Now()}
+		if err := a.save(l); err != nil {
+			t.Fatal(err)
+		}
+		if got := session(); got != moved {
+			t.Errorf("%s, want %s", got, moved)
+		}
+	}
+	if r, ran := a.shelf.process(a.folder(id)); ran {
+		t.Errorf("it runs as %+v", r)
+	}
+	someday(t, a, id, time.Now(), true)
+	if r, ran := a.shelf.process(a.folder(id)); !ran || r.PID != os.Getpid() {
+		t.Errorf("%+v %v", r, ran)
+	}
+}
+
+func BenchmarkTheAgentsOfTwoThousandLaunches(b *testing.B) {
+	a := New(Options{Pilot: blindPilot{}, Dir: b.TempDir(), Env: []string{}})
+	for i := range mostLaunches {
+		someday(b, a, fmt.Sprintf("l-%016x", i), time.Now().Add(-time.Hour-time.Duration(i)*time.Second), false)
+	}
+	for name, ask := range map[string]func() error{
+		"one": func() error { _, err := a.newestIn("test", fmt.Sprintf("l-%016x", 1)); return err },
+		"all": func() error { _, err := a.List(); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := ask(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
