@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -30,6 +31,9 @@ type conn struct {
 	errs  tail   // what tmux said on its standard error
 	ready chan struct{}
 	done  chan struct{} // nothing of the connection runs any more
+
+	failed chan struct{} // closed when lost is set
+	ended  chan struct{} // closed when the tmux process has
 
 	owing *time.Timer // asks for nothing when it ends
 	heard int         // bytes since it was set last; the reading goroutine's
@@ -86,27 +90,33 @@ const maxWaiting = 32 << 20
 func connect(ctx context.Context, program string, loose bool, args, env []string, told func(note)) (*conn, error) {
 	c := &conn{
 		note: told, loose: loose, token: rand.Text(), ready: make(chan struct{}), done: make(chan struct{}),
-		cmd: exec.Command(program, args...),
+		failed: make(chan struct{}), ended: make(chan struct{}), cmd: exec.Command(program, args...),
 	}
 	c.more = sync.NewCond(&c.mu)
 	c.owing = time.AfterFunc(owed, func() { c.post(&call{}, nothing) })
 	c.owing.Stop()
-	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr = env, "/", &c.errs
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirIn.Close(), in.Close())
+	}
+	c.cmd.Env, c.cmd.Dir = env, "/"
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = theirIn, theirOut, &c.errs, hold(in)
 	c.cmd.WaitDelay = time.Second
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is not meant for it
-	in, err := c.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
 	began := make(chan error, 1)
 	go func() {
+		defer out.Close()
+		defer in.Close()
 		// By itself tmux (3.3a) waits without end for a client whose output nobody
 		// reads, and its server for the client.
 		err := process.StartTied(c.cmd, syscall.SIGKILL)
+		for _, f := range append(c.cmd.ExtraFiles, theirIn, theirOut) {
+			_ = f.Close()
+		}
 		began <- err
 		if err != nil {
 			return
@@ -114,9 +124,19 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 		var wg sync.WaitGroup
 		wg.Go(func() { c.write(in) })
 		wg.Go(func() { c.read(out) })
-		wg.Wait()
+		wg.Go(c.cut)
 		_ = c.cmd.Wait() // its status says no more than its words do
+		close(c.ended)
+		rest := lastWait
+		if c.isLost() { // and nobody wants it
+			rest = parting
+		}
+		_ = in.SetWriteDeadline(past)
+		_ = out.SetReadDeadline(time.Now().Add(rest))
+		wg.Wait()
 		close(c.done)
+		_ = out.SetReadDeadline(time.Time{})
+		_, _ = io.Copy(io.Discard, out) // what tmux has not let go of yet must not end before
 	}()
 	if err := <-began; err != nil {
 		return nil, err
@@ -132,21 +152,37 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 	}
 }
 
-// close ends the connection, and returns when nothing of it runs any more. An
-// end of its input is a client's polite way to leave.
+// close ends the connection, and returns when nothing of it runs any more, and tmux
+// has told everybody who was there.
 func (c *conn) close() {
 	c.fail(errLost)
-	select {
-	case <-c.done:
-		return
-	case <-time.After(leaving):
-	}
-	_ = c.cmd.Process.Kill()
 	<-c.done
 }
 
-// leaving is how long a tmux process may take to leave.
-const leaving = 500 * time.Millisecond
+// cut ends the tmux process when the connection is given up.
+//
+// The polite way to leave, an end of the input, would be no good: until the client has
+// left, what panes print counts as told to it, and when something else of theirs waits
+// for it then, tmux (3.2 to 3.6) ends, with all sessions. Of a client whose process is
+// gone it lets go at once. But one that has not said all of itself yet must not be cut
+// short, because tmux crashes at that.
+func (c *conn) cut() {
+	<-c.failed
+	select {
+	case <-c.ready:
+	case <-c.ended:
+	case <-time.After(leaving):
+	}
+	_ = c.cmd.Process.Kill()
+}
+
+const (
+	// leaving is how long a connection that is given up may take to say all of itself.
+	leaving = 300 * time.Millisecond
+	// parting is how long tmux may take to notice that a client has gone: it has a copy
+	// of the output's end until then.
+	parting = 100 * time.Millisecond
+)
 
 // why says in tmux's own words, where it has any, why the connection ended.
 func (c *conn) why() error {
@@ -168,6 +204,7 @@ func (c *conn) fail(cause error) {
 	defer c.mu.Unlock()
 	if c.lost == nil {
 		c.lost = cause
+		close(c.failed)
 		c.owing.Stop()
 		c.more.Broadcast()
 	}
@@ -260,9 +297,8 @@ func (k *call) failure() error {
 	return nil
 }
 
-// write passes commands on to tmux, and closes its input in the end.
-func (c *conn) write(in io.WriteCloser) {
-	defer in.Close()
+// write passes commands on to tmux until the connection ends.
+func (c *conn) write(in io.Writer) {
 	for {
 		c.mu.Lock()
 		for len(c.out) == 0 && c.lost == nil {

@@ -243,15 +243,11 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// parting is how long tmux may take to notice that a client has gone.
-const parting = 20 * time.Millisecond
-
 // part closes a connection, and returns when tmux has told everybody.
 func (b *Backend) part(c *conn) {
 	b.calm.Lock()
 	defer b.calm.Unlock()
 	c.close()
-	time.Sleep(parting) // nothing tells it to who has left
 }
 
 // connect makes one connection, attached to a session.
