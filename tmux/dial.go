@@ -245,7 +245,7 @@ func boolInt(b bool) int {
 
 // part closes a connection, and returns when tmux has told everybody.
 func (b *Backend) part(c *conn) {
-	b.calm.Lock()
+	_ = b.calm.Lock(context.Background()) // it is to go in any case
 	defer b.calm.Unlock()
 	c.close()
 }
@@ -254,7 +254,9 @@ func (b *Backend) part(c *conn) {
 func (l *link) connect(ctx context.Context, session string, listens bool, told func(note)) (*conn, error) {
 	ctx, cancel := l.b.limited(ctx)
 	defer cancel()
-	l.b.calm.Lock()
+	if err := l.b.calm.Lock(ctx); err != nil {
+		return nil, err
+	}
 	defer l.b.calm.Unlock()
 	args := slices.Concat(l.version.flags(), []string{"-S", l.b.socket}, l.version.attach(session, listens))
 	c, err := connect(ctx, l.program, !l.version.marksOwn(), args, little(l.b.o.Env), told)

@@ -223,7 +223,7 @@ func (l *link) leave() {
 		}
 	}
 	l.mu.Unlock()
-	l.b.calm.Lock()
+	_ = l.b.calm.Lock(context.Background()) // what is closed must not stay
 	defer l.b.calm.Unlock()
 	var wg sync.WaitGroup
 	for _, c := range conns {
@@ -243,7 +243,9 @@ func (l *link) do(ctx context.Context, line string) ([]answer, error) {
 // not said all of itself yet, and crashes at that.
 func (l *link) alone(ctx context.Context, line string) ([]answer, error) {
 	return l.on(ctx, func(c *conn) ([]answer, error) {
-		l.b.calm.Lock()
+		if err := l.b.calm.Lock(ctx); err != nil {
+			return nil, err
+		}
 		defer l.b.calm.Unlock()
 		return c.do(ctx, line)
 	})
