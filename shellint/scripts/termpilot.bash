@@ -36,6 +36,7 @@ __termpilot_seen=        # the rest of PROMPT_COMMAND
 __termpilot_fixed=       # promptvars is off: the marks stand in the prompts
 __termpilot_d=           # bash before 4.4: 1 while a DEBUG trap may be of a command
 __termpilot_trap=        # bash before 4.4: the user's DEBUG trap
+__termpilot_pipe=        # 1 where prompts go through a pipe
 __termpilot_cwd=
 __termpilot_m=           # 1 where tmux is told how the shell stands
 __termpilot_ended=       # the last command: ";d=PROMPT:STATUS"
@@ -53,8 +54,8 @@ if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then __termpilot_old=1; 
 __termpilot_h=('{ __termpilot_first&&:; } 9>&2 >/dev/null 2>&1' '{ __termpilot_final&&:; } >/dev/null 2>&1')
 if [[ -n $__termpilot_old ]]; then
 	# Only here, outside a function, bash tells and takes the DEBUG trap.
-	__termpilot_h[0]='{ __termpilot_q=$? __termpilot_d= __termpilot_t=$(builtin trap -p DEBUG);__termpilot_first $__termpilot_q&&:; } 9>&2 >/dev/null 2>&1'
-	__termpilot_h[1]='{ builtin eval "${__termpilot_t-}";__termpilot_final&&:; } >/dev/null 2>&1'
+	__termpilot_h[0]='{ __termpilot_q=$? __termpilot_d= __termpilot_t=$(\builtin trap -p DEBUG);__termpilot_first $__termpilot_q&&:; } 9>&2 >/dev/null 2>&1'
+	__termpilot_h[1]='{ \builtin eval "${__termpilot_t-}";__termpilot_final&&:; } >/dev/null 2>&1'
 fi
 
 # What goes around PS1 and PS2, and behind PS0.
@@ -225,7 +226,7 @@ __termpilot_precmds() {
 __termpilot_first() {
 	local status=$? IFS=$' \t\n' mark= ran=1
 	[[ -z ${1-} ]] || status=$1
-	[[ $__termpilot_p == 0 || -n $__termpilot_fixed ]] || ran=
+	[[ $__termpilot_p == 0 || -n $__termpilot_fixed && -z $__termpilot_old ]] || ran=
 	if [[ $PS1 == *"${__termpilot_w[1]}"* ]]; then
 		((__termpilot_quiet < 9)) && ((__termpilot_quiet += 1))
 	else
@@ -234,14 +235,16 @@ __termpilot_first() {
 	if __termpilot_hooks; then
 		[[ -n $ran || $status != "$__termpilot_last" ]] && mark=";$status"
 		# Bash before 4.4 runs no DEBUG trap for a line that is one subshell.
-		[[ -z $__termpilot_old || -n $ran || -z $mark || $mark == ';2' || $mark == ';130' || $mark == ';258' ]] || __termpilot_started
+		[[ -z $__termpilot_old || -n $ran || -z $mark || $mark == ';2' || $mark == ';130' || $mark == ';258' ]] ||
+			{ [[ $mark == ';1' && ${BASH_VERSINFO[0]} -lt 4 ]] && __termpilot_kept; } || __termpilot_started
 	fi # else other commands came first, and the status is not known
 	__termpilot_last=$status
+	[[ -p /dev/fd/9 ]] && __termpilot_pipe=1 || __termpilot_pipe=
 	if ((__termpilot_i > 0)); then
 		[[ -z $ran ]] || __termpilot_ended=${mark:+";d=$__termpilot_i:$status"}
 		mark=$'\e]133;D'$mark";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a'
 		# Where prompts go through a pipe ("exec > >(tee log) 2>&1"), so does C, and D must not overtake it.
-		[[ ! -p /dev/fd/9 ]] && { builtin printf %s "$mark" >/dev/tty; } 2>/dev/null && mark=
+		[[ -z $__termpilot_pipe ]] && { builtin printf %s "$mark" >/dev/tty; } 2>/dev/null && mark=
 	else
 		mark=
 	fi
@@ -311,27 +314,52 @@ __termpilot_final() {
 # __termpilot_retrap makes of the trap that stands (in __termpilot_t) the command that sets ours.
 __termpilot_retrap() {
 	local -a words
+	local text
 	builtin eval "words=($__termpilot_t)"
-	if [[ ${words[2]-} != '__termpilot_debug "$_"'* ]]; then
+	if [[ ${words[2]-} != *__termpilot_debug* ]]; then
 		__termpilot_trap=${words[2]-}
-		builtin printf -v __termpilot_t 'builtin trap -- %q DEBUG' '__termpilot_debug "$_"'"${__termpilot_trap:+;$__termpilot_trap}"
+		text='__termpilot_debug "$_"'
+		# The user's trap finds $? and $_ as they were, and meets no command of the hooks.
+		[[ -z $__termpilot_trap ]] || text='case $BASH_COMMAND in __termpilot_*|"\\builtin "*__termpilot_*);;*)__termpilot_debug_status $? "$_"&&: "$_"
+'$__termpilot_trap'
+esac'
+		builtin printf -v __termpilot_t '\\builtin trap -- %q DEBUG' "$text"
 	else
 		__termpilot_t=
 	fi
 }
 
+# __termpilot_started prints C; descriptor 9 is where the shell prints its prompts.
 __termpilot_started() {
 	if [[ $__termpilot_p != 0 ]]; then
 		__termpilot_d= __termpilot_p=0
-		builtin printf %s "${__termpilot_c[1]}" >/dev/tty
-	fi 2>/dev/null
+		if [[ -n $__termpilot_pipe && -p /dev/fd/9 ]]; then
+			builtin printf %s "${__termpilot_c[1]}" >&9
+		else
+			builtin printf %s "${__termpilot_c[1]}" >/dev/tty
+		fi
+	fi
+}
+
+# __termpilot_kept tells whether the last line in the history is no subshell: then
+# Ctrl-C gave up a line, which gives the status 1 in bash 3.
+__termpilot_kept() {
+	local subshell='^[ 0-9*]*\('
+	[[ ! $(HISTTIMEFORMAT= builtin history 1) =~ $subshell ]]
 }
 
 # __termpilot_debug is called with $_, which is then what it was.
 __termpilot_debug() {
-	if [[ -n $__termpilot_d && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 && $BASH_COMMAND != __termpilot_* ]]; then
-		__termpilot_started
+	if [[ -n $__termpilot_d && -z ${COMP_LINE-} && -z ${READLINE_LINE-} && $BASH_SUBSHELL == 0 &&
+		$BASH_COMMAND != __termpilot_* && $BASH_COMMAND != '\builtin '*__termpilot_* ]]; then
+		__termpilot_started 9>&2 2>/dev/null
 	fi
+}
+
+# __termpilot_debug_status is called with $?, too.
+__termpilot_debug_status() {
+	__termpilot_debug
+	builtin return "$1"
 }
 
 __termpilot_marks
