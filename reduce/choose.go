@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -264,14 +265,14 @@ const leastPart = 3 * markerChars
 // of shares is its beginning.
 func (t *table) part(i, room, share, shares int) int {
 	l := &t.lines[i]
-	n := chars(l.text)
 	size := room - 1 - 2*markerChars
-	if n <= size {
+	if n := chars(l.text); n <= size {
 		return n + 1 + markerChars
 	}
+	text := cmp.Or(l.whole, l.text) // of which all that does not show is counted
 	first := size * share / shares
-	l.text = l.text[:byteOf(l.text, first)] + "…[" + itoa(n-size) + " characters]…" + l.text[byteOf(l.text, n-(size-first)):]
-	l.cut = true
+	l.text = middleOut(text, first, size-first)
+	l.cut = l.text != text
 	return chars(l.text) + 1 + markerChars
 }
 
@@ -330,7 +331,8 @@ func (t *table) lastChars(most int) {
 		}
 		n := chars(l.text)
 		if n > most && first {
-			l.text, l.cut = l.text[byteOf(l.text, n-most):], true
+			text := cmp.Or(l.whole, l.text)
+			l.text, l.cut = text[byteOf(text, chars(text)-most):], true
 			n = most
 		}
 		full = full || n > most

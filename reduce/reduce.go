@@ -84,8 +84,9 @@ func (t *table) finish(o Options) {
 	for i := range t.lines {
 		l := &t.lines[i]
 		short := shorten(l.text)
-		l.cut = l.cut || short != l.text
-		l.text = short
+		if short != l.text {
+			l.whole, l.text, l.cut = l.text, short, true
+		}
 	}
 	t.choose(o.MaxLines, t.room)
 	t.limit(o.MaxChars)
@@ -156,6 +157,7 @@ func countLines(text string) int {
 // entry is one line of a table.
 type entry struct {
 	text   string
+	whole  string // what text was before its middle was cut out; "" when it was not
 	keep   bool
 	cut    bool // shows only in part
 	more   int  // further lines that it stands for

@@ -209,3 +209,24 @@ func TestALineOverTheBudgetShowsItsEnds(t *testing.T) { // REDUCE-9
 		}
 	}
 }
+
+func TestWhatIsCutTwiceIsCountedOnce(t *testing.T) { // REDUCE-9
+	for _, most := range []int{100, 200, 300, 400, 600, 2000} {
+		for name, stage := range map[string]func(string, Options) Result{"plain": Plain, "cut": Cut} {
+			text := "one\n" + strings.Repeat("x", 200_000) + "\ntwo\n" + strings.Repeat("y", 100_000)
+			got := stage(text, Options{MaxChars: most}).Text
+			for _, letter := range []string{"x", "y"} {
+				told, shown := 0, strings.Count(got, letter)
+				for line := range strings.Lines(got) {
+					_, after, cut := strings.Cut(line, "…[")
+					if cut && strings.Contains(line, letter) {
+						_, _ = fmt.Sscanf(after, "%d characters]…", &told)
+					}
+				}
+				if all := strings.Count(text, letter); shown > 0 && told > 0 && told+shown != all {
+					t.Errorf("%s at most %d: %d %s show and %d are told of %d:\n%s", name, most, shown, letter, told, all, got)
+				}
+			}
+		}
+	}
+}
