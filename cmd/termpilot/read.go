@@ -2,11 +2,20 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"termpilot/pilot"
 )
+
+// rest is the call that returns what was left out, as one that can be typed.
+func rest(o pilot.Omitted) string {
+	if o.HowToGet == "" || strings.ContainsAny(o.HowToGet, "$`!\\'") { // of a pattern, which is quoted as JSON and not for a shell
+		return ""
+	}
+	return ", or go on with termpilot call " + o.HowToGet
+}
 
 func (a *app) readCommand() *cobra.Command {
 	var s settings
@@ -44,7 +53,7 @@ func (a *app) readCommand() *cobra.Command {
 				a.note("the first lines are no longer kept by the terminal")
 			}
 			if result.Omitted.Lines > 0 {
-				a.note("%s left out; see --max-lines, --max-chars and --raw", plural(result.Omitted.Lines, "line"))
+				a.note("%s left out; see --max-lines, --max-chars and --raw%s", plural(result.Omitted.Lines, "line"), rest(result.Omitted))
 			}
 			return nil
 		}),

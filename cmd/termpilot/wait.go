@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"termpilot/agent"
+	"termpilot/fault"
 )
 
 func (a *app) waitCommand() *cobra.Command {
@@ -36,6 +37,9 @@ func (a *app) waitCommand() *cobra.Command {
 				}
 			}
 			receipt, err := d.agents.Wait(ctx, r)
+			if errors.Is(err, fault.AgentNotFound) {
+				return &outcome{code: exitGone, cause: err, hint: "launch one with termpilot agent launch; a command is waited for with termpilot call wait_session session_ids=" + r.Sessions[0]}
+			}
 			if err != nil {
 				return err
 			}
