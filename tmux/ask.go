@@ -112,7 +112,7 @@ func (p *pane) put(ctx context.Context) bool {
 	held := "#{||:#{pane_in_mode},#{||:#{pane_synchronized},#{||:#{pane_dead},#{pane_input_off}}}}"
 	stands := fmt.Sprintf("#{&&:#{==:#{pane_pid},%d},#{m:*;at=%s;*,#{pane_path}}}", pid, prompt)
 	at := "-t " + p.target()
-	answers, err := p.link.do(ctx, "if-shell -F "+at+" '#{&&:"+stands+",#{?"+held+",0,1}}' "+
+	answers, err := p.link.once(ctx, "if-shell -F "+at+" '#{&&:"+stands+",#{?"+held+",0,1}}' "+
 		"'send-keys "+at+" -H"+hexadecimal([]byte(shellint.Question))+" ; display-message -p "+asked+"'")
 	return err == nil && says(answers, asked)
 }

@@ -88,7 +88,7 @@ func (b *Backend) group(ctx context.Context, op string, of func(*pane) bool) (*l
 func (b *Backend) kill(ctx context.Context, op string, l *link, command string, panes []*pane) error {
 	ctx, cancel := b.limited(ctx)
 	defer cancel()
-	_, err := l.alone(ctx, command)
+	_, err := l.alone(ctx, true, command)
 	if err == nil {
 		err = l.refresh(ctx)
 	}

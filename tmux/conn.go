@@ -43,6 +43,8 @@ type conn struct {
 	out     []byte // not yet written
 	calls   []*call
 	count   int
+	posted  int64 // bytes of commands that were handed in, and how many of them may have
+	taken   int64 // reached tmux
 	lost    error // why the connection ended, or is to end
 	reason  string
 	session string // that it is attached to
@@ -51,6 +53,7 @@ type conn struct {
 // call is one line of commands and its answers.
 type call struct {
 	end    string // the line that ends it
+	from   int64  // where in all that was posted it begins
 	raw    bool   // its answers hold text of programs, which could look like anything
 	finish func(*call)
 	done   chan struct{}
@@ -81,7 +84,13 @@ var (
 	errFlood  = errors.New("the tmux server takes no commands")
 	errSpeech = errors.New("the tmux server answered out of order")
 	errUnread = errors.New("the tmux server tells something that is not understood")
+	errUnsure = errors.New("the connection to the tmux server ended before the answer")
 )
+
+// unanswered is why a call got no answer that may have been carried out.
+type unanswered struct{ error }
+
+func (e unanswered) Unwrap() error { return e.error }
 
 // maxWaiting is how many bytes of commands may wait for the server.
 const maxWaiting = 32 << 20
@@ -227,11 +236,13 @@ func (c *conn) at() string {
 // abandon ends the calls that will get no answer. Nothing is read any more.
 func (c *conn) abandon() {
 	c.mu.Lock()
-	calls, cause := c.calls, c.lost
+	calls, cause, taken := c.calls, c.lost, c.taken
 	c.calls = nil
 	c.mu.Unlock()
 	for _, k := range calls {
-		k.err = cause
+		if k.err = cause; k.from < taken {
+			k.err = unanswered{cause}
+		}
 		c.complete(k)
 	}
 }
@@ -263,6 +274,8 @@ func (c *conn) post(k *call, line string) {
 	default:
 		c.calls = append(c.calls, k)
 		c.out = append(c.out, text...)
+		k.from = c.posted
+		c.posted += int64(len(text))
 		c.more.Signal()
 	}
 	failed := k.err != nil
@@ -309,7 +322,7 @@ func (c *conn) write(in io.Writer) {
 			return
 		}
 		text := c.out
-		c.out = nil
+		c.out, c.taken = nil, c.posted
 		c.mu.Unlock()
 		if _, err := in.Write(text); err != nil {
 			c.fail(errLost)

@@ -34,6 +34,8 @@ func (b *Backend) explain(op string, id terminal.ID, err error) error {
 		e.Code, e.Err = fault.Deadline, errSilent
 		e.Detail = "socket " + b.socket
 		e.Hint = "see with `tmux list-sessions` in a terminal whether the server lives"
+	case errors.Is(err, errUnsure):
+		e.Code, e.Detail, e.Hint = fault.Deadline, "whether it happened is unknown", "look at the session before trying again"
 	case errors.Is(err, errSpeech), errors.Is(err, errUnread):
 		e.Code, e.Hint = fault.Protocol, "see with `tmux -V` and `tmux display-message -p '#{version}'` whether the tmux program and the server are of one version"
 	case errors.Is(err, errOld):

@@ -233,16 +233,24 @@ func (l *link) leave() {
 }
 
 // do carries out commands on the command connection. When that was lost,
-// because its session was closed or somebody detached it, another is made.
+// because its session was closed or somebody detached it, another is made, and
+// the commands are carried out once more.
 func (l *link) do(ctx context.Context, line string) ([]answer, error) {
-	return l.on(ctx, func(c *conn) ([]answer, error) { return c.do(ctx, line) })
+	return l.on(ctx, true, func(c *conn) ([]answer, error) { return c.do(ctx, line) })
 }
 
-// alone is do for what makes or ends sessions: not while a connection is made.
-// tmux (3.3a for one) tells all clients in control mode of it, also one that has
-// not said all of itself yet, and crashes at that.
-func (l *link) alone(ctx context.Context, line string) ([]answer, error) {
-	return l.on(ctx, func(c *conn) ([]answer, error) {
+// once is do for what must not be carried out twice: errUnsure when it may have
+// been, and nothing tells.
+func (l *link) once(ctx context.Context, line string) ([]answer, error) {
+	return l.on(ctx, false, func(c *conn) ([]answer, error) { return c.do(ctx, line) })
+}
+
+// alone is do for what ends sessions, and with again unset once for what makes
+// them: not while a connection is made. tmux (3.3a for one) tells all clients in
+// control mode of it, also one that has not said all of itself yet, and crashes at
+// that.
+func (l *link) alone(ctx context.Context, again bool, line string) ([]answer, error) {
+	return l.on(ctx, again, func(c *conn) ([]answer, error) {
 		if err := l.b.calm.Lock(ctx); err != nil {
 			return nil, err
 		}
@@ -251,14 +259,18 @@ func (l *link) alone(ctx context.Context, line string) ([]answer, error) {
 	})
 }
 
-// on does something with the command connection, with a new one where that was lost.
-func (l *link) on(ctx context.Context, do func(*conn) ([]answer, error)) ([]answer, error) {
+// on does something with the command connection, with a new one where that was
+// lost: also what may have been done already, if it may be done again.
+func (l *link) on(ctx context.Context, again bool, do func(*conn) ([]answer, error)) ([]answer, error) {
 	for tries := 0; ; tries++ {
 		c, err := l.main(ctx)
 		if err != nil {
 			return nil, err
 		}
 		answers, err := do(c)
+		if midway := (unanswered{}); !again && errors.As(err, &midway) {
+			return nil, errUnsure
+		}
 		if !errors.Is(err, errLost) || tries > 0 || l.isLost() {
 			return answers, err
 		}

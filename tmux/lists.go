@@ -365,7 +365,7 @@ func (p listed) ending() (code *int, signal string) {
 func (l *link) remove(line string) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.b.o.Deadline)
 	defer cancel()
-	if _, err := l.alone(ctx, line); err != nil {
+	if _, err := l.alone(ctx, true, line); err != nil {
 		l.b.o.Log.Info("tmux did not close what is not used any more", "cause", err.Error())
 	}
 }

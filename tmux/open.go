@@ -91,7 +91,7 @@ func (l *link) open(ctx context.Context, spec terminal.OpenSpec) (*pane, error) 
 	}
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
-	answers, err := l.alone(ctx, place+" -d -P -F 'O #{pane_id}'"+folderArgument(spec.Cwd)+" "+idle)
+	answers, err := l.alone(ctx, false, place+" -d -P -F 'O #{pane_id}'"+folderArgument(spec.Cwd)+" "+idle)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (l *link) begin(ctx context.Context, number int, spec terminal.OpenSpec) (*
 	if err := l.b.awaitPicture(ctx, "open", p); err != nil {
 		return nil, err
 	}
-	answers, err := l.do(ctx, "set-option -p "+at+" @termpilot_opened 1 ; respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid} #{pane_tty}'")
+	answers, err := l.once(ctx, "set-option -p "+at+" @termpilot_opened 1 ; respawn-pane -k "+at+folderArgument(spec.Cwd)+words+" ; display-message -p "+at+" 'O #{pane_pid} #{pane_tty}'")
 	if err != nil {
 		return nil, err
 	}

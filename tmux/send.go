@@ -79,7 +79,7 @@ func (b *Backend) typeChunk(ctx context.Context, p *pane, text []byte) error {
 	line := "if-shell -F " + at + " '" + p.other() + "' 'display-message -p " + other + "' ; " +
 		"if-shell -F " + at + " '#{||:" + p.other() + ",#{||:#{pane_dead},#{pane_input_off}}}' 'display-message -p closed' " +
 		"'if-shell -F " + at + " \"#{||:#{pane_in_mode},#{pane_synchronized}}\" \"display-message -p " + at + " \\\"" + held + "#{pane_in_mode}\\\"\" \"" + keys + "\"'"
-	answers, err := p.link.do(ctx, line)
+	answers, err := p.link.once(ctx, line)
 	if err != nil {
 		return p.vanished(err)
 	}
@@ -104,7 +104,7 @@ func (b *Backend) paste(ctx context.Context, p *pane, text []byte) error {
 		return refusal("tmux cannot type a NUL into a pane that is in copy mode or synchronized")
 	}
 	const buffer = "termpilot"
-	_, err := p.link.do(ctx, "set-buffer -b "+buffer+" -- "+quote(string(text))+
+	_, err := p.link.once(ctx, "set-buffer -b "+buffer+" -- "+quote(string(text))+
 		" ; paste-buffer -d -r -b "+buffer+" -t "+p.target())
 	return p.vanished(err)
 }
