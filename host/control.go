@@ -10,8 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"termpilot/fault"
 )
 
@@ -167,7 +165,7 @@ func Stop(ctx context.Context, force bool) error {
 		return err
 	}
 	// The lock is the last thing that a host lets go of.
-	lock := flock.New(loc.Lock, flock.SetPermissions(0o600))
+	lock := lockAt(loc.Lock)
 	defer lock.Close()
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return &fault.Error{Op: "host stop", Code: fault.Deadline, Detail: "it is still ending", Hint: "ask for its status in a moment", Err: err}

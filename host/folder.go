@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,6 +18,7 @@ import (
 // listening sockets. The lock's file stays referenced here, since the
 // collector would close it and so let go of the lock.
 type claim struct {
+	loc    Location
 	lock   *flock.Flock
 	api    *door
 	attach *door
@@ -33,12 +35,12 @@ func occupy(ctx context.Context, loc Location) (*claim, error) {
 			return nil, err
 		}
 	}
-	lock := flock.New(loc.Lock, flock.SetPermissions(0o600))
+	lock := lockAt(loc.Lock)
 	if err := takeLock(ctx, lock, loc); err != nil {
 		_ = lock.Close()
 		return nil, err
 	}
-	c := &claim{lock: lock}
+	c := &claim{loc: loc, lock: lock}
 	c.sweep(loc.Folder)
 	var err error
 	if c.api, err = openDoor(loc.Socket); err == nil {
@@ -54,8 +56,11 @@ func occupy(ctx context.Context, loc Location) (*claim, error) {
 // endingPatience is how long a host that has closed its sockets may take to end.
 const endingPatience = 8 * time.Second
 
+func lockAt(path string) *flock.Flock { return flock.New(path, flock.SetPermissions(0o600)) }
+
 // takeLock takes the lock. A holder that still answers is another host; one
-// that does not is ending, and is waited for.
+// that does not is ending, and is waited for. Who answers without the lock has
+// lost its file.
 func takeLock(ctx context.Context, lock *flock.Flock, loc Location) error {
 	ctx, cancel := context.WithTimeout(ctx, endingPatience)
 	defer cancel()
@@ -64,12 +69,11 @@ func takeLock(ctx context.Context, lock *flock.Flock, loc Location) error {
 		if err != nil {
 			return unavailable("host start", "the lock file cannot be used", err)
 		}
+		if listens(ctx, loc.Attach) {
+			return unavailable("host start", "", errTaken)
+		}
 		if held {
 			return nil
-		}
-		if conn, err := dial(ctx, loc.Attach); err == nil {
-			_ = conn.Close()
-			return unavailable("host start", "", errTaken)
 		}
 		select {
 		case <-ctx.Done():
@@ -77,6 +81,38 @@ func takeLock(ctx context.Context, lock *flock.Flock, loc Location) error {
 		case <-time.After(10 * time.Millisecond): // a lock is let go of without an event
 		}
 	}
+}
+
+// listens reports whether somebody of this user's listens at a socket.
+func listens(ctx context.Context, path string) bool {
+	conn, err := dial(ctx, path)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// keep makes the lock's file anew when somebody has removed it, as cleaners of
+// temporary folders do: another host could take the place.
+func (c *claim) keep() error {
+	there, err := os.Lstat(c.loc.Lock)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if ours, failed := c.lock.Stat(); failed == nil && err == nil && os.SameFile(ours, there) {
+		return nil
+	}
+	if err := private.Folder(c.loc.Folder); err != nil {
+		return err
+	}
+	fresh := lockAt(c.loc.Lock)
+	held, err := fresh.TryLock()
+	if held {
+		fresh, c.lock = c.lock, fresh
+	}
+	_ = fresh.Close()
+	return err
 }
 
 // sweep removes the folders of sessions of a host that was killed.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -175,6 +176,39 @@ func TestAHostTakesOverFromADeadOneAndOnlyFromADeadOne(t *testing.T) { // HOST-3
 	}
 	if _, err := Inspect(t.Context()); err != nil {
 		t.Errorf("the first is gone: %v", err)
+	}
+}
+
+func TestAHostWhoseLockWasRemovedKeepsItsPlace(t *testing.T) { // HOST-3
+	h := newHost(t)
+	id := h.connect().open("sh")
+	other := Options{Env: append(slices.Clone(h.env), "HOME="+t.TempDir())}
+	for range 3 {
+		if err := os.Remove(h.loc.Lock); err != nil {
+			t.Fatal(err)
+		}
+		if err := Serve(t.Context(), other); !errors.Is(err, errTaken) { // at once, or when the lock is there again
+			t.Fatalf("a second host: %v", err)
+		}
+		waitUntil(t, "the lock is there again, and held", func() bool {
+			if _, err := os.Stat(h.loc.Lock); err != nil {
+				return false
+			}
+			lock := lockAt(h.loc.Lock)
+			defer lock.Close()
+			free, err := lock.TryLock()
+			return err == nil && !free
+		})
+	}
+	if got := h.connect().list().String(); !strings.Contains(got, id) {
+		t.Errorf("the session is out of reach: %s", got)
+	}
+	c := h.mustAdmitSuite()
+	if err := os.Remove(c.Socket + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newHost(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "HOME="+h.home) }).admitSuite(); !errors.Is(err, fault.Refused) {
+		t.Errorf("a second host of the HOME: %v", err)
 	}
 }
 

@@ -96,7 +96,7 @@ func (h *server) serve(ctx context.Context, c *claim, clients, visits *connectio
 	accepting.Go(func() { h.accept(c.api, clients, h.serveClient) })
 	accepting.Go(func() { h.accept(c.attach, visits, h.serveAttach) })
 
-	h.housekeep(ctx, func() bool { return clients.count()+visits.count() > 0 })
+	h.housekeep(ctx, c, func() bool { return clients.count()+visits.count() > 0 })
 
 	// The sockets go first, so that nobody finds a host that is ending.
 	c.api.close()
@@ -190,7 +190,7 @@ const tick = 250 * time.Millisecond
 const lookEvery = 16
 
 // housekeep returns when the host is to end.
-func (h *server) housekeep(ctx context.Context, connected func() bool) {
+func (h *server) housekeep(ctx context.Context, c *claim, connected func() bool) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	idleSince := time.Now()
@@ -212,6 +212,9 @@ func (h *server) housekeep(ctx context.Context, connected func() bool) {
 			}
 		}
 		h.lookAtObjects()
+		if err := c.keep(); err != nil && n%lookEvery == 0 {
+			h.log.Error("the lock's file cannot be made anew", "error", err)
+		}
 		if len(live) > 0 || connected() {
 			idleSince = time.Now()
 		}

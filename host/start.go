@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"termpilot/fault"
 	"termpilot/private"
 )
@@ -48,7 +46,7 @@ func Start(ctx context.Context, exe string, args ...string) (Status, error) {
 			return Status{}, err
 		}
 	}
-	starting := flock.New(filepath.Join(loc.Folder, "start.lock"), flock.SetPermissions(0o600))
+	starting := lockAt(filepath.Join(loc.Folder, "start.lock"))
 	if _, err := starting.TryLockContext(ctx, 5*time.Millisecond); err != nil {
 		return Status{}, unavailable("host start", "another process is starting it", err)
 	}
