@@ -23,9 +23,11 @@ type keystroke struct {
 
 const noKey = -1
 
-// keyboard cuts what a person's terminal sends into keystrokes.
+// keyboard cuts what a person's terminal sends into keystrokes. What it sends in
+// one piece may come in several, after a long paste for one.
 type keyboard struct {
 	pasting bool
+	begun   []byte // of what ends a paste, or of what may begin one
 }
 
 var (
@@ -37,6 +39,9 @@ var (
 // is pasted is none: it comes as a piece that is not known.
 func (k *keyboard) cut(input []byte) []keystroke {
 	var list []keystroke
+	if n := k.goOn(input); n > 0 {
+		list, input = append(list, keystroke{bytes: input[:n]}), input[n:]
+	}
 	for len(input) > 0 {
 		key := k.next(input)
 		list = append(list, key)
@@ -49,9 +54,14 @@ func (k *keyboard) next(input []byte) keystroke {
 	if k.pasting || bytes.HasPrefix(input, pasteBegins) {
 		end := bytes.Index(input, pasteEnds)
 		if k.pasting = end < 0; k.pasting {
+			k.begun = append(k.begun[:0], input[len(input)-overlap(input, pasteEnds):]...)
 			return keystroke{bytes: input}
 		}
 		return keystroke{bytes: input[:end+len(pasteEnds)]}
+	}
+	if len(input) > 2 && bytes.HasPrefix(pasteBegins, input) { // ESC [ alone is Alt with a bracket
+		k.begun = append(k.begun[:0], input...)
+		return keystroke{bytes: input}
 	}
 	if input[0] != 0x1b {
 		return plainKey(input)
@@ -66,6 +76,36 @@ func (k *keyboard) next(input []byte) keystroke {
 		return key
 	}
 	return keystroke{bytes: input[:1], text: "\x1b", ignoring: "\x1b", code: 53, known: true}
+}
+
+// goOn takes of input what goes on with what begins or ends a paste, and returns
+// how many bytes that is.
+func (k *keyboard) goOn(input []byte) int {
+	mark := pasteBegins
+	if k.pasting {
+		mark = pasteEnds
+	}
+	rest := mark[len(k.begun):]
+	n := len(rest)
+	switch {
+	case len(k.begun) == 0 || !bytes.HasPrefix(input, rest[:min(n, len(input))]):
+		k.begun = k.begun[:0]
+		return 0
+	case len(input) < n:
+		k.begun = append(k.begun, input...)
+		return len(input)
+	}
+	k.begun, k.pasting = k.begun[:0], !k.pasting
+	return n
+}
+
+// overlap is how much of mark's beginning text ends with.
+func overlap(text, mark []byte) int {
+	n := min(len(text), len(mark)-1)
+	for !bytes.HasSuffix(text, mark[:n]) {
+		n--
+	}
+	return n
 }
 
 // plainKey reads one character.

@@ -126,3 +126,20 @@ func FuzzKeystrokesLoseNoByte(f *testing.F) { // HOST-151
 		}
 	})
 }
+
+func TestAPasteIsNoKeysHoweverItIsCut(t *testing.T) { // HOST-151
+	const input, want = "\x1b[200~a\x1b\x1b[20x\x1b[201~yz", "yz"
+	for first := 3; first < len(input); first++ { // ESC [ alone is a key
+		for second := first; second <= len(input); second++ {
+			k, got, all := &keyboard{}, "", ""
+			for _, part := range []string{input[:first], input[first:second], input[second:]} {
+				for _, key := range k.cut([]byte(part)) {
+					got, all = got+key.text, all+string(key.bytes)
+				}
+			}
+			if all != input || got != want {
+				t.Errorf("%q, %q, %q: the keys are %q, want %q", input[:first], input[first:second], input[second:], got, want)
+			}
+		}
+	}
+}
