@@ -1,6 +1,9 @@
 package host
 
 import (
+	"path/filepath"
+	"strings"
+
 	"termpilot/fault"
 	"termpilot/iterm/api"
 	"termpilot/terminal"
@@ -67,7 +70,9 @@ func (h *server) arrangementNow(name, only string) arrangement {
 	for _, w := range a.Windows {
 		for i := range w.Tabs {
 			w.Tabs[i].Root.each(func(p *savedPane) {
-				p.Dir = leaves[at].path()
+				if dir := leaves[at].path(); filepath.IsAbs(dir) && !strings.ContainsRune(dir, 0) {
+					p.Dir = dir // what a program says of it may be anything
+				}
 				at++
 			})
 		}

@@ -133,7 +133,7 @@ func (h *server) newSessions(list []request, n *specNode, at string, depth int, 
 		return nil, refused(at + ": a row or column has at least two children")
 	case nested && vertical == n.Vertical:
 		return nil, refused(at + ": a row in a row, or a column in a column")
-	case depth > maxDepth:
+	case depth >= maxDepth: // as for those that are divided, and for arrangements
 		return nil, refused(at + ": nested too deep")
 	}
 	for i := range n.Children {

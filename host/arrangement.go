@@ -83,6 +83,9 @@ func (l Location) save(a arrangement) error {
 	if len(known) >= maxArrangements && !slices.Contains(known, a.Name) {
 		return &fault.Error{Op: "save", Code: fault.Refused, Detail: "there are too many arrangements", Hint: "remove some from " + l.arrangements()}
 	}
+	if !a.sound() {
+		return &fault.Error{Op: "save", Code: fault.TooLarge, Detail: "the arrangement is too wide to be restored", Hint: "save single windows, or make them smaller"}
+	}
 	data, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -147,7 +150,7 @@ func (a arrangement) sound() bool {
 	}
 	for _, w := range a.Windows {
 		f := rect{w.Frame.X, w.Frame.Y, w.Frame.Width, w.Frame.Height}
-		if len(w.Tabs) == 0 || max(f.x, -f.x, f.y, -f.y, f.width, f.height) > maxPoints || min(f.width, f.height) < 0 {
+		if len(w.Tabs) == 0 || max(f.x, f.y, f.width, f.height) > maxPoints || min(f.x, f.y) < -maxPoints || min(f.width, f.height) < 0 {
 			return false
 		}
 		for _, t := range w.Tabs {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"termpilot/fault"
 	"termpilot/iterm/api"
 )
 
@@ -207,4 +209,43 @@ func FuzzNoArrangementFileDoesHarm(f *testing.F) { // HOST-119
 			}
 		}
 	})
+}
+
+func TestWhatIsSavedCanBeRestored(t *testing.T) { // HOST-119
+	c := newHost(t).connect()
+	id := c.open("", "Custom Command", `"Yes"`, "Command", quote(`/bin/sh -c 'printf "on\033]1337;CurrentDir=here\007"; read x'`))
+	c.awaitScreen(id, "on")
+	if got := c.variable(id, "path"); got != `"here"` {
+		t.Fatalf("it says that it is in %s", got)
+	}
+	for _, action := range []api.SavedArrangementRequest_Action{api.SavedArrangementRequest_SAVE, api.SavedArrangementRequest_RESTORE} {
+		if got := c.arrangement(action, "a", "").GetSavedArrangementResponse().GetStatus(); got != api.SavedArrangementResponse_OK {
+			t.Errorf("%v: %v", action, got)
+		}
+	}
+
+	// What a spec and a division may nest, a file may.
+	for depth := 1; depth <= maxDepth+1; depth++ {
+		spec, saved := specNode{SessionID: "x"}, savedPane{Columns: 2, Rows: 1}
+		for n := range depth {
+			vertical := n%2 == 0
+			spec = specNode{Vertical: vertical, Children: []specNode{{SessionID: "y"}, spec}}
+			saved = savedPane{Vertical: vertical, Parts: []savedPane{{Columns: 2, Rows: 1}, saved}}
+		}
+		_, err := (&server{}).newSessions(nil, &spec, "", 1, false, false)
+		if root, _ := saved.tree(1); (err == nil) != (root != nil) || (err == nil) != (depth < maxDepth) {
+			t.Errorf("nested %d deep: a spec %v, a file %v", depth, err, root != nil)
+		}
+	}
+
+	dir := t.TempDir()
+	row := savedPane{Vertical: true}
+	for range 140 {
+		row.Parts = append(row.Parts, savedPane{Columns: maxColumns, Rows: 1})
+	}
+	z := 140*(maxColumns+1) - 1
+	wide := arrangement{V: 1, Name: "wide", Windows: []savedWindow{{Frame: savedFrame{Width: z * cellWidth}, Tabs: []savedTab{{Root: row}}}}}
+	if err := (Location{Home: dir}).save(wide); !errors.Is(err, fault.TooLarge) {
+		t.Errorf("wider than a frame may be: %v", err)
+	}
 }
