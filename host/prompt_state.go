@@ -2,6 +2,7 @@ package host
 
 import (
 	"path/filepath"
+	"strings"
 	"time"
 
 	"termpilot/process"
@@ -155,12 +156,14 @@ func (s *session) atLineEditor() bool {
 }
 
 // replaced reports whether the session's process runs another program than the
-// one that was started: exec sh.
+// one that was started: exec sh. It goes by the name: a shell that was upgraded,
+// or that a script of its name runs, is in another place, and is the same.
 func (s *session) replaced() bool {
 	now, err := process.Executable(s.pid)
 	if err != nil {
 		return false
 	}
+	name := filepath.Base(strings.TrimSuffix(now, " (deleted)")) // as Linux tells it
 	started, err := filepath.EvalSymlinks(s.program.path)
-	return err == nil && started != now
+	return err == nil && name != filepath.Base(started) && name != filepath.Base(s.program.path)
 }

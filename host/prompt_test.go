@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,10 +157,22 @@ func TestLostMarksAreNoticed(t *testing.T) { // HOST-35
 
 func TestABuiltinThatReadsIsNotTakenForLostMarks(t *testing.T) { // HOST-35
 	t.Parallel() // it waits more than it works
-	c := newHost(t).connect()
-	for _, shell := range shells {
-		testneeds.Program(t, shell)
-		id := c.openReady(shell)
+	h := newHost(t)
+	c := h.connect()
+	script, copied := h.shellIn("a", "#!/bin/sh\nexec bash \"$@\"\n"), h.shellIn("b", "")
+	for _, shell := range append([]string{script, copied}, shells...) {
+		testneeds.Program(t, filepath.Base(shell))
+		profile, properties := shell, []string(nil)
+		if filepath.IsAbs(shell) {
+			profile, properties = "bash", []string{"Custom Command", `"Custom Shell"`, "Command", quote(shell)}
+		}
+		id := c.openReady(profile, properties...)
+		if shell == copied { // as an upgrade does
+			h.shellIn("c", "")
+			if err := os.Rename(filepath.Join(h.home, "c", "bash"), copied); err != nil {
+				t.Fatal(err)
+			}
+		}
 		c.send(id, "read x\r")
 		if shell == "fish" {
 			continue // its read is a line editor: the marks count as lost until it ends
@@ -174,6 +187,28 @@ func TestABuiltinThatReadsIsNotTakenForLostMarks(t *testing.T) { // HOST-35
 		c.send(id, "v\r")
 		c.awaitEnd(id)
 	}
+}
+
+// shellIn makes a program named bash in a folder: a script, or a copy of bash.
+func (h *testHost) shellIn(folder, script string) string {
+	h.t.Helper()
+	if script == "" {
+		path, err := exec.LookPath("bash")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		script = string(data)
+	}
+	h.write(folder+"/bash", script)
+	path := filepath.Join(h.home, folder, "bash")
+	if err := os.Chmod(path, 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
 }
 
 func TestAShellWithoutIntegrationSaysSo(t *testing.T) { // HOST-31
