@@ -12,6 +12,7 @@ import (
 const (
 	maxTrailing   = 1_000_000 // as the API's own server
 	maxBufferRows = 200_000   // most rows of one answer
+	rowsAtOnce    = 256       // whose cells are unpacked
 )
 
 // getBuffer reads rows: the screen, the last n, or a window of coordinates. A
@@ -74,10 +75,16 @@ func (s *session) contents(w *api.WindowedCoordRange, styles bool) []*api.LineCo
 	if past <= first {
 		return nil
 	}
-	var list []*api.LineContents
-	for i, r := range s.term.Rows(first, int(past-first)) {
-		y := first + int64(i)
-		cells, soft := r.Cells, r.Wrapped
+	list := make([]*api.LineContents, 0, past-first)
+	var rows []vt.Row
+	for y := first; y < past; y++ {
+		if len(rows) == 0 { // cells take fifty times as much as what is told of them
+			if rows = s.term.Rows(y, int(min(past-y, rowsAtOnce))); len(rows) == 0 {
+				break
+			}
+		}
+		cells, soft := rows[0].Cells, rows[0].Wrapped
+		rows = rows[1:]
 		if limit := int(end.GetX()); y == end.GetY() {
 			if limit > 0 && limit <= len(cells) {
 				// As the API's own server: a row without blanks at its end goes on, it says.

@@ -13,6 +13,9 @@ const maxPreferences = 512
 // preferences that clients set: they last as long as the host, and nothing
 // here follows them. One that is not set is null.
 func preferences(c *client, in *api.PreferencesRequest) (*api.PreferencesResponse, error) {
+	if len(in.GetRequests()) > maxAsked {
+		return nil, tooMuchAsked("preferences")
+	}
 	out := &api.PreferencesResponse{}
 	for _, r := range in.GetRequests() {
 		out.Results = append(out.Results, c.host.preference(r))

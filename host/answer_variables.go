@@ -14,6 +14,9 @@ func variables(c *client, in *api.VariableRequest) (*api.VariableResponse, error
 	answer := func(status api.VariableResponse_Status, values ...string) (*api.VariableResponse, error) {
 		return &api.VariableResponse{Status: status.Enum(), Values: values}, nil
 	}
+	if len(in.GetGet()) > maxAsked {
+		return nil, tooMuchAsked("get")
+	}
 	for _, set := range in.GetSet() {
 		name, ok := strings.CutPrefix(set.GetName(), "user.")
 		if !ok || name == "" || strings.Contains(name, ".") || !json.Valid([]byte(set.GetValue())) {
@@ -61,6 +64,13 @@ func variables(c *client, in *api.VariableRequest) (*api.VariableResponse, error
 		values = append(values, scopes[0].get(name))
 	}
 	return answer(api.VariableResponse_OK, values...)
+}
+
+// maxAsked is how many values one request may ask for: each may be long.
+const maxAsked = 1024
+
+func tooMuchAsked(op string) error {
+	return &fault.Error{Op: op, Code: fault.TooLarge, Detail: "more than 1024 values asked for at once", Hint: "ask for them in several requests"}
 }
 
 // variableScope reads and writes the variables of one object.

@@ -347,3 +347,32 @@ func TestRandomBytesAreStillText(t *testing.T) { // HOST-74
 		t.Errorf("after it: %d %q", exit, out)
 	}
 }
+
+func TestNoRequestAsksForMoreThanCanBeAnswered(t *testing.T) { // HOST-71
+	c := newHost(t).connect()
+	id := c.openReady("bash")
+	for n, want := range map[int]string{maxAsked: "", maxAsked + 1: "too_large"} {
+		names, ask := make([]string, n), make([]*api.PreferencesRequest_Request, n)
+		for i := range names {
+			names[i] = "id"
+		}
+		values := c.call(&api.VariableRequest{Scope: &api.VariableRequest_SessionId{SessionId: id}, Get: names})
+		if got := values.GetError(); !strings.HasPrefix(got, want) || got == "" && len(values.GetVariableResponse().GetValues()) != n {
+			t.Errorf("%d variables: %q", n, got)
+		}
+		for i := range ask {
+			ask[i] = &api.PreferencesRequest_Request{}
+		}
+		results := c.call(&api.PreferencesRequest{Requests: ask})
+		if got := results.GetError(); !strings.HasPrefix(got, want) || got == "" && len(results.GetPreferencesResponse().GetResults()) != n {
+			t.Errorf("%d preferences: %q", n, got)
+		}
+	}
+	var want strings.Builder
+	for i := range 3 * rowsAtOnce {
+		fmt.Fprintf(&want, "%d\n", i+1)
+	}
+	if _, got := c.run(id, fmt.Sprintf("seq %d", 3*rowsAtOnce)); got != strings.TrimSuffix(want.String(), "\n") {
+		t.Errorf("rows read in pieces: %q", got)
+	}
+}
