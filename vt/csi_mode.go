@@ -176,6 +176,7 @@ func (t *Terminal) switchScreen(bit modes, on bool) {
 			t.restoreCursor()
 		}
 	}
+	t.setTracing()
 	t.last = nil
 	t.changes++
 }

@@ -82,6 +82,7 @@ func (t *Terminal) dropPins() {
 		r.pins = kept
 		t.outlived = append(t.outlived[:0], kept...)
 	}
+	t.flowAnew()
 }
 
 // endOutlived ends those of the pins that outlived the last erasure of the screen
@@ -126,6 +127,9 @@ func (t *Terminal) insertCells(n int) {
 	r := t.screen.rows[t.y]
 	n = min(n, t.columns-t.x)
 	r.wrap = false
+	if r.era < t.tracing {
+		t.moveAbout(r)
+	}
 	if r.wide {
 		r.split(t.x, t.columns-n)
 		if t.columns-n > t.x { // a wide character that the right edge cuts
@@ -151,6 +155,9 @@ func (t *Terminal) deleteCells(n int) {
 	r := t.screen.rows[t.y]
 	n = min(n, t.columns-t.x)
 	r.wrap = false
+	if r.era < t.tracing {
+		t.moveAbout(r)
+	}
 	if r.wide {
 		r.split(t.x, t.x+n)
 	}

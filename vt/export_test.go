@@ -39,7 +39,7 @@ func CheckInvariants(t *Terminal) error {
 		return fmt.Errorf("region %d..%d", t.top, t.bottom)
 	case len(t.tabs) != t.columns:
 		return fmt.Errorf("%d tab stops", len(t.tabs))
-	case len(t.pins) > maxPins || len(t.replies) > maxReplies || len(t.titleStack) > maxTitles || len(t.title) > maxTitleBytes:
+	case len(t.pins) > maxPins || len(t.replies) > maxReplies || len(t.titleStack) > maxTitles || len(t.traces) > maxTraces || len(t.title) > maxTitleBytes:
 		return fmt.Errorf("over a cap")
 	case cap(t.parser.text) > 2*maxOSC:
 		return fmt.Errorf("string buffer of %d bytes", cap(t.parser.text))

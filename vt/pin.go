@@ -39,7 +39,7 @@ func (t *Terminal) Pin() Pin { return t.pin(t.screen.rows[t.y], t.cursorColumn()
 
 func (t *Terminal) pin(r *row, column int) Pin {
 	for len(t.pins) >= maxPins {
-		t.Unpin(Pin(t.oldestPin))
+		t.unpin(Pin(t.oldestPin)) // its trace stays until it is ended: this may be called from there
 		t.oldestPin++
 	}
 	t.newestPin++
@@ -103,8 +103,13 @@ func (t *Terminal) fateOf(s *pinState) Fate {
 	return s.fate
 }
 
-// Unpin forgets a pin. Unknown pins are ignored.
+// Unpin forgets a pin, and ends its trace. Unknown pins are ignored.
 func (t *Terminal) Unpin(p Pin) {
+	t.dropTrace(p)
+	t.unpin(p)
+}
+
+func (t *Terminal) unpin(p Pin) {
 	s := t.pins[p]
 	if s == nil {
 		return

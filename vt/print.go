@@ -38,6 +38,9 @@ func (t *Terminal) printASCII(b []byte) {
 		if r.wide {
 			r.split(t.x, t.x+n)
 		}
+		if r.era < t.tracing {
+			t.overwrite(r, t.x, t.x+n)
+		}
 		to := r.cells[t.x : t.x+n]
 		from := b[:len(to)]
 		for i := range to {
@@ -155,6 +158,9 @@ func (t *Terminal) widen(r *row, x int) {
 		return
 	}
 	r.split(x+1, x+2)
+	if r.era < t.tracing {
+		t.overwrite(r, x, x+2)
+	}
 	c.ch |= wideBit
 	r.cells[x+1] = cell{tailBit, c.fg, c.bg, c.at}
 	r.wide = true
@@ -189,6 +195,9 @@ func (t *Terminal) put(ch uint32, w int) {
 	r := t.screen.rows[t.y]
 	if r.wide {
 		r.split(t.x, t.x+w)
+	}
+	if r.era < t.tracing {
+		t.overwrite(r, t.x, t.x+w)
 	}
 	c := cell{ch, t.pen.fg, t.pen.bg, t.pen.at}
 	if w == 2 {

@@ -66,7 +66,7 @@ func cropRows(old []*row, skip, columns, rows int) []*row {
 		}
 		to := out[y-skip]
 		to.used = copy(to.cells, r.cells[:r.used])
-		to.wide = r.wide
+		to.wide, to.era = r.wide, r.era
 		if n := len(to.cells); to.used == n && to.cells[n-1].lead() {
 			to.cells[n-1].ch = ' '
 		}
@@ -83,6 +83,7 @@ type line struct {
 	cells []cell
 	pins  []*pinState // with columns as offsets into cells
 	soft  bool        // it goes on in the next one
+	era   uint32      // of its first row
 }
 
 // reflowMain wraps the lines of the main screen at the new width. The line
@@ -94,6 +95,7 @@ func (t *Terminal) reflowMain(oldColumns int, cursor, saved *savedCursor) {
 	defer func() { t.reflowing = false }()
 	rows, h := t.main.rows, &t.history
 	pinned := t.historyPins()
+	t.rewrapTraces()
 
 	cursor.y = min(cursor.y, len(rows)-1)
 	last := cursor.y
@@ -129,7 +131,11 @@ func (t *Terminal) reflowMain(oldColumns int, cursor, saved *savedCursor) {
 		out = out[:len(out)-1]
 	}
 	out[len(out)-1].wrap = false
-	t.main.rows = append(out, newRows(t.columns, t.rows-len(out))...)
+	below := newRows(t.columns, t.rows-len(out))
+	for _, r := range below {
+		r.era = t.era
+	}
+	t.main.rows = append(out, below...)
 	t.place(cursor, anchor)
 	t.place(saved, savedAnchor)
 }
@@ -169,7 +175,7 @@ func (t *Terminal) takeBack(pinned map[uint64][]*pinState) line {
 	for _, p := range pins {
 		p.column = p.offset
 	}
-	return line{cells, pins, soft}
+	return line{cells, pins, soft, t.eraOf(number)}
 }
 
 // historyPins returns the pins of the scrollback by record.
@@ -191,7 +197,7 @@ func gather(lines []line, rows []*row) []line {
 		cells := r.cells[:r.end()]
 		// A row that is a cell short is so because the next one begins wide.
 		if !soft || !full && (len(cells) == 0 || !cells[0].lead()) {
-			lines = append(lines, line{})
+			lines = append(lines, line{era: r.era})
 		}
 		l := &lines[len(lines)-1]
 		for _, p := range r.pins {
@@ -216,7 +222,7 @@ func (t *Terminal) wrap(l line) []*row {
 		r := newRow(t.columns)
 		r.used = copy(r.cells, l.cells[from:to])
 		r.wide = slices.ContainsFunc(r.cells[:r.used], func(c cell) bool { return c.lead() })
-		r.wrap, r.segment = to < n || l.soft, to == n
+		r.wrap, r.segment, r.era = to < n || l.soft, to == n, l.era
 		out = append(out, r)
 		for _, p := range l.pins {
 			if p.column >= from && (p.column < to || to == n) {

@@ -4,9 +4,10 @@ package vt
 type row struct {
 	cells   []cell
 	used    int
-	wrap    bool // soft: the line goes on in the next row. The row is then full, but for a pad before a wide character
-	segment bool // with wrap: the row ends a segment of a very long line, and need not be full
-	wide    bool // may hold wide characters
+	wrap    bool   // soft: the line goes on in the next row. The row is then full, but for a pad before a wide character
+	segment bool   // with wrap: the row ends a segment of a very long line, and need not be full
+	wide    bool   // may hold wide characters
+	era     uint32 // the trace in whose flow it came; see trace
 	pins    []*pinState
 }
 
@@ -157,10 +158,16 @@ func (t *Terminal) scrollUp(top, bottom, n int, save bool) {
 		copy(rows[top:bottom], rows[top+1:bottom+1])
 		rows[bottom] = r
 		t.recycle(r)
+		if bottom > top {
+			r.era = rows[bottom-1].era
+		}
 	} else {
 		t.rotate(rows[top:bottom+1], n)
-		for _, r := range rows[bottom+1-n : bottom+1] {
-			t.recycle(r)
+		for y := bottom + 1 - n; y <= bottom; y++ {
+			t.recycle(rows[y])
+			if y > top {
+				rows[y].era = rows[y-1].era
+			}
 		}
 	}
 	t.last = nil
@@ -173,8 +180,13 @@ func (t *Terminal) scrollDown(top, bottom, n int) {
 	n = min(n, bottom-top+1)
 	t.cut(top)
 	t.rotate(rows[top:bottom+1], bottom-top+1-n)
-	for _, r := range rows[top : top+n] {
-		t.recycle(r)
+	for y := top; y < top+n; y++ {
+		t.recycle(rows[y])
+		if y > 0 {
+			rows[y].era = rows[y-1].era
+		} else {
+			rows[y].era = t.eraOf(t.history.next - 1)
+		}
 	}
 	rows[bottom].wrap = false
 	t.last = nil

@@ -39,7 +39,7 @@ func look(term *vt.Terminal, pins []vt.Pin) everything {
 	}
 	for _, p := range pins {
 		row, column, ok := term.Locate(p)
-		e.Pins = append(e.Pins, fmt.Sprint(row, column, ok, term.Fate(p)))
+		e.Pins = append(e.Pins, fmt.Sprint(row, column, ok, term.Fate(p), noted(term, p)))
 	}
 	return e
 }
@@ -88,6 +88,7 @@ func play(data []byte, columns, rows int, cut func() int) everything {
 	term = vt.New(vt.Options{Columns: columns, Rows: rows, Scrollback: 60, OSC: func(command int, _ []byte) {
 		if command == 133 {
 			pins = append(pins, term.Pin())
+			term.Trace(pins[len(pins)-1])
 		}
 	}})
 	for len(data) > 0 {
@@ -138,7 +139,12 @@ func resizeStorm(t *testing.T, data []byte, seed uint64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	var term *vt.Terminal
-	term = vt.New(vt.Options{Columns: 20, Rows: 6, Scrollback: 1 + rnd.IntN(80), ScrollbackBytes: 1 << uint(10+rnd.IntN(10)), OSC: func(int, []byte) { term.Pin() }})
+	term = vt.New(vt.Options{Columns: 20, Rows: 6, Scrollback: 1 + rnd.IntN(80), ScrollbackBytes: 1 << uint(10+rnd.IntN(10)), OSC: func(int, []byte) {
+		p := term.Pin()
+		if term.Trace(p); rnd.IntN(4) == 0 {
+			term.EndTrace(p)
+		}
+	}})
 	for step := 0; len(data) > 0; step++ {
 		n := min(len(data), 1+rnd.IntN(60))
 		term.Write(data[:n])

@@ -86,6 +86,10 @@ type Terminal struct {
 	newestPin, oldestPin uint64
 	outlived             []*pinState // the last erasure of the screen, at the cursor
 
+	traces  []trace
+	era     uint32 // of the newest
+	tracing uint32 // the era of the newest of the shown screen; 0 for none
+
 	title      string
 	titleStack []string
 	replies    []byte
@@ -136,6 +140,7 @@ func clamp(v, lo, hi int) int { return min(max(v, lo), hi) }
 func (t *Terminal) reset() {
 	t.release()
 	t.screen = &t.main
+	t.setTracing()
 	t.softReset()
 	t.modes = modeAutoWrap | modeCursorVisible
 	t.savedModes = t.modes
@@ -151,6 +156,7 @@ func (t *Terminal) reset() {
 	t.clearHistory()
 	t.title, t.titleStack = "", nil
 	t.repeat = cell{}
+	t.flowAnew()
 	t.changes++
 }
 
@@ -180,7 +186,11 @@ func (t *Terminal) resetTabs(column int) {
 // clearHistory is ED 3: the scrollback becomes empty. Dropped stays, as in
 // iTerm2, so rows count anew from there.
 func (t *Terminal) clearHistory() {
+	cut := t.cutTraces()
 	t.eraseHistoryPins()
+	for _, tr := range cut {
+		tr.begin(t, t.main.rows[0])
+	}
 	t.history.clear()
 	t.frame.base = min(t.frame.base, t.history.dropped)
 	t.changes++
