@@ -53,9 +53,11 @@ func leftOut(o pilot.Omitted, head bool) string {
 	s := ""
 	if o.Lines > 0 {
 		s += fmt.Sprintf("; %s left out", count(o.Lines, "line"))
-		if o.HowToGet != "" {
-			s += ": " + terminal.OneLine(o.HowToGet, 0)
-		}
+	} else if o.HowToGet != "" {
+		s += "; not all of it stands in one place"
+	}
+	if o.HowToGet != "" {
+		s += ": " + terminal.OneLine(o.HowToGet, 0)
 	}
 	if head {
 		s += "; the first lines are no longer kept"

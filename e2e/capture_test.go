@@ -107,6 +107,36 @@ func TestWhatAPromptPaintsOverIsNoLessOutput(t *testing.T) { // B23, RUN-42, ITE
 	}
 }
 
+func TestAProgramThatPaintsAboveItsStartIsNotSaidToPrintNothing(t *testing.T) { // RUN-43
+	everyShell(t, func(t *testing.T, shell string) {
+		s := open(t, shell, "")
+		for _, tc := range []struct {
+			command, output string
+			strewn          bool
+		}{
+			{`printf '\033[Hhello'`, "hello", false},
+			{`printf '\033[Hhello\n'`, "hello", false},
+			{`printf '\0337\033[Hhello\0338'`, "hello", false},
+			{`printf '\033[Hone\033[K\ntwo\033[K\n'`, "one\ntwo", false},
+			{`printf '\033[Hone\ntwo\nthree\n'`, "", true},
+			{`printf 'one\n\033[Htwo\033[11;1H'`, "one", true},
+			{`printf 'one\ntwo\n\033[2A'`, "", true},
+		} {
+			s.run(`printf '\033[H\033[2J'; printf 'old text %s\n' 1 2 3 4 5 6 7 8`)
+			r := s.run(tc.command)
+			said := r.ExitReason != "" && strings.HasSuffix(r.Omitted.HowToGet, "source=screen")
+			if r.Output != tc.output || said != tc.strewn || r.ExitCode == nil || *r.ExitCode != 0 {
+				t.Errorf("%s: %s: got %+v", shell, tc.command, r)
+			}
+			var again readResult
+			s.c.call("read_terminal", with(s, map[string]any{"run_id": r.RunID, "source": "command"}), &again)
+			if again.Content != tc.output || tc.strewn != strings.HasSuffix(again.Omitted.HowToGet, "source=screen") {
+				t.Errorf("%s: %s: read again: %+v", shell, tc.command, again)
+			}
+		}
+	})
+}
+
 func TestAStuckCharacterSetDoesNotOutliveItsCommand(t *testing.T) { // B31
 	s := open(t, "bash", "")
 	s.run(`printf '\033(0lqk\016'`)

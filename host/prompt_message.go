@@ -36,10 +36,11 @@ func (s *session) promptMessage(p shellint.Prompt) *api.GetPromptResponse {
 		return m
 	}
 	m.Command = ptr(clean(p.Command))
-	if output, _, started := places.Output(p); started {
-		m.OutputRange = coordRange(output)
+	if output := places.Output(p); output.Known {
+		m.OutputRange = coordRange(output.Span)
 		if places.Rest(p) != "" { // the row that its rest was in, which termpilot.rest.ID tells
-			row := terminal.Span{Start: output.End, End: terminal.Point{Row: output.End.Row + 1}}
+			end := output.Span.End
+			row := terminal.Span{Start: end, End: terminal.Point{Row: end.Row + 1}}
 			m.ExcludedSubranges = append(m.ExcludedSubranges, coordRange(row))
 		}
 		if known {

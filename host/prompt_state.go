@@ -30,6 +30,9 @@ type promptView struct {
 	Paste   bool   `json:"paste"`   // the program that reads takes bracketed pastes
 	Silent  bool   `json:"silent"`  // the command has ended and printed nothing
 	Cwd     string `json:"cwd"`     // as the shell told it with the prompt
+	// Strewn names the prompts of which a part of the output stands in no place that
+	// is told.
+	Strewn []string `json:"strewn,omitempty"`
 }
 
 var stateNames = map[terminal.PromptState]string{
@@ -44,6 +47,7 @@ type promptFacts struct {
 	typed                  terminal.Known
 	touched, paste, silent bool
 	cwd                    string
+	strewn                 string // ids, a blank between
 }
 
 // promptFacts looks at the last prompt. mu is held.
@@ -59,9 +63,10 @@ func (s *session) promptFacts() promptFacts {
 	default:
 		f.typed = terminal.No
 		if p.State == terminal.Finished {
-			_, f.silent, _ = s.marks.places.Output(p)
+			f.silent = s.marks.places.Output(p).Silent
 		}
 	}
+	f.strewn = strings.Join(s.marks.places.Strewn(), " ")
 	return f
 }
 
@@ -71,6 +76,9 @@ func (s *session) promptView() promptView {
 	v := promptView{State: stateNames[f.state], Touched: f.touched, Paste: f.paste, Silent: f.silent}
 	if f.id == "" {
 		return v
+	}
+	for _, id := range strings.Fields(f.strewn) {
+		v.Strewn = append(v.Strewn, s.promptGUID(id))
 	}
 	v.ID, v.Cwd = s.promptGUID(f.id), clean(f.cwd)
 	if f.typed != terminal.Unknown {

@@ -160,6 +160,8 @@ func readPrompt(ask, vars *call, promptID string) (terminal.Prompt, map[string]s
 	p := promptFrom(r)
 	p.Marks = marks(known[varMarks], true)
 	if live, ok := parseLivePrompt(known[varPrompt]); ok {
+		nowhere := p.State >= terminal.Running && p.Command != "" && r.OutputRange == nil
+		p.Strewn = nowhere || slices.Contains(live.Strewn, p.ID)
 		if live.ID != p.ID { // another prompt is the last: nothing is known of this one's line
 			live = livePrompt{}
 		}

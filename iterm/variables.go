@@ -128,13 +128,14 @@ func number(s string) int {
 
 // livePrompt is the value of termpilot.prompt.
 type livePrompt struct {
-	ID      string  `json:"id"`
-	State   string  `json:"state"`
-	Typed   *bool   `json:"typed"` // nil: the host cannot tell
-	Touched bool    `json:"touched"`
-	Paste   bool    `json:"paste"`
-	Silent  *bool   `json:"silent"` // nil from a host that does not tell
-	Cwd     *string `json:"cwd"`    // nil from a host that does not tell
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Typed   *bool    `json:"typed"` // nil: the host cannot tell
+	Touched bool     `json:"touched"`
+	Paste   bool     `json:"paste"`
+	Silent  *bool    `json:"silent"` // nil from a host that does not tell
+	Cwd     *string  `json:"cwd"`    // nil from a host that does not tell
+	Strewn  []string `json:"strewn"` // prompts of which a part of the output stands elsewhere
 }
 
 func parseLivePrompt(s string) (p livePrompt, ok bool) {

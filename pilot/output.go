@@ -200,6 +200,7 @@ func exitReason(res RunResult) string {
 // collect reads what the run printed into res.
 func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputWish, res *RunResult) {
 	var all extent
+	strewn := false
 	for i, id := range a.ids {
 		if a.status == Completed && slices.Contains(a.silent, id) {
 			continue // its end told all that is asked here
@@ -223,6 +224,7 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 			res.ExitReason = joinReasons(res.ExitReason, "the command began before this process watched the terminal: read what it printed with read_terminal")
 			continue
 		}
+		strewn = strewn || prompt.Strewn
 		if i == len(a.ids)-1 && a.status == RunUnknown {
 			prompt.Output = withoutPrompt(prompt.Output)
 		}
@@ -239,7 +241,16 @@ func (p *Pilot) collect(ctx context.Context, t target, a *awaiting, wish outputW
 	if out.omitted > 0 {
 		res.Omitted.HowToGet = fmt.Sprintf("read_terminal session_id=%s source=command run_id=%s reduce=false max_lines=%d", res.SessionID, res.RunID, MaxLines)
 	}
+	if strewn {
+		res.ExitReason = joinReasons(res.ExitReason, "it printed over older text, or left the cursor above what it printed, so that output is not all of it")
+		res.Omitted.HowToGet = cmp.Or(res.Omitted.HowToGet, readScreen(res.SessionID))
+	}
 	res.Cwd = a.cwd(res.Cwd)
+}
+
+// readScreen is the call that shows what is left of an output that is strewn.
+func readScreen(session string) string {
+	return "read_terminal session_id=" + session + " source=screen"
 }
 
 // cwd is the folder that the shell is in: after a command, that of the prompt

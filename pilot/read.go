@@ -100,6 +100,7 @@ type reading struct {
 	masked  int
 	matches int
 	more    string // the call that returns what was left out
+	strewn  bool   // a part of a command's output stands where it is not told
 	head    bool   // first lines are no longer kept
 }
 
@@ -240,6 +241,9 @@ func (r *reading) result(ctx context.Context) ReadResult {
 		CursorRow: int(r.shot.Cursor.Row - r.shot.Top), CursorColumn: r.shot.Cursor.Column, Alternate: r.shot.Alternate,
 		TruncatedHead: r.head, Omitted: Omitted{Lines: r.omitted, HowToGet: r.more}, Masked: r.masked, Matches: r.matches,
 		Readiness: r.p.readinessNow(ctx, r.t),
+	}
+	if r.strewn {
+		res.Omitted.HowToGet = cmp.Or(r.more, readScreen(res.SessionID))
 	}
 	if res.Rows == 0 {
 		res.Rows = int(r.shot.End - r.shot.Top)

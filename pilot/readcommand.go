@@ -82,7 +82,7 @@ func (r *reading) prompts(ctx context.Context) ([]terminal.Prompt, error) {
 		case prompt.Unseen, prompt.State == terminal.Lost:
 			r.head = true
 		case prompt.State == terminal.Running, prompt.State == terminal.Finished:
-			prompts = append(prompts, prompt)
+			prompts, r.strewn = append(prompts, prompt), r.strewn || prompt.Strewn
 		}
 	}
 	if len(prompts) == 0 && !r.head {

@@ -263,6 +263,9 @@ type Prompt struct {
 	// Silent is Yes when the command has ended and printed nothing, so that there
 	// is no output to read. Unknown when the backend does not tell.
 	Silent Known
+	// Strewn is set when the command printed in other places than Output, or it is
+	// not known where: over older text, or behind where it left the cursor.
+	Strewn bool
 	// Unseen is set when the command began before the backend watched: where its
 	// output begins is not known, and Output is empty.
 	Unseen bool

@@ -26,9 +26,9 @@ func (s *Places) cutFiller(mark shellint.Mark) {
 
 // outputEnd is the place of an end mark, less the filler that zsh printed there.
 func (s *Places) outputEnd(handle uint64) (terminal.Point, bool) {
-	at, ok := s.locate(handle)
+	at, ok := s.Locate(handle)
 	if !ok {
-		return at.Point, false
+		return at, false
 	}
 	// The filler may have been wrapped anew since, so it is followed row by row.
 	for left := s.cuts[handle]; left > 0; {
@@ -41,9 +41,9 @@ func (s *Places) outputEnd(handle uint64) (terminal.Point, bool) {
 		if at.Row <= s.term.Dropped() || len(above) == 0 {
 			break
 		}
-		at.Point = terminal.Point{Row: at.Row - 1, Column: len(above[0].Cells)}
+		at = terminal.Point{Row: at.Row - 1, Column: len(above[0].Cells)}
 	}
-	return at.Point, true
+	return at, true
 }
 
 // filler returns how many cells before the cursor are zsh's PROMPT_SP: its
@@ -59,11 +59,12 @@ func (s *Places) filler(eol string) int {
 	}
 	rows := s.term.Rows(cursor.Row-1, 2)
 	columns, _ := s.term.Size()
-	if len(rows) != 2 || !rows[0].Wrapped || !blank(rows[1].Cells) {
+	if len(rows) != 2 || !rows[0].Wrapped {
 		return 0
 	}
-	n, above := len(rows[1].Cells), rows[0].Cells
-	if n >= columns || len(above) < columns {
+	above, below := rows[0].Cells, s.ownCells(rows[1].Cells, cursor.Row)
+	n := len(below)
+	if n >= columns || len(above) < columns || !blank(below) {
 		return 0
 	}
 	least := n
@@ -92,7 +93,7 @@ func (s *Places) hookedFiller(eol string) int {
 	}
 	cursor := s.cursor()
 	columns, _ := s.term.Size()
-	start, _ := s.locate(s.machine.Last().OutputStart)
+	start, _ := s.Locate(s.machine.Last().OutputStart)
 	first := max(cursor.Row-maxHooked, start.Row, s.term.Dropped())
 	rows := s.term.Rows(first, int(cursor.Row-first)+1)
 	printed := eol + strings.Repeat(" ", columns)

@@ -16,14 +16,16 @@ type Places struct {
 	machine *shellint.Machine
 
 	pins       map[uint64]vt.Pin
-	first      map[uint64]place // where each pin was when it was made, or moved to when its row was erased
+	first      map[uint64]terminal.Point // where each pin was when it was made
 	next       uint64
 	history    int  // rows of the scrollback when it was last looked at
 	columns    int  // of the screen, likewise
 	renumbered bool // rows have other numbers than when Drawn was called last
 	cuts       map[uint64]int
 	tail       tail
-	rests      map[uint64]string // what Rest tells, by the handle of the output's end
+	rests      map[uint64]string  // what Rest tells, by the handle of the output's end
+	painted    map[uint64]painted // of commands that have ended, by their output's start
+	strewn     []shellint.Prompt  // those of which a part of the output is told, oldest first
 
 	asking  *terminal.Point // where a further prompt of a command began that is being printed
 	further []further
@@ -34,20 +36,13 @@ type Places struct {
 	pasted   bool   // the line editor took bracketed pastes at a prompt
 }
 
-// place is where a pin was. moved is of a pin whose row was erased: where its
-// text would begin now.
-type place struct {
-	terminal.Point
-	moved bool
-}
-
 // NewPlaces returns the places of the prompts that are drawn on term from now
 // on. It feeds the machine: nobody else does.
 func NewPlaces(term *vt.Terminal, machine *shellint.Machine) *Places {
 	columns, _ := term.Size()
 	return &Places{
 		term: term, machine: machine, columns: columns,
-		pins: map[uint64]vt.Pin{}, first: map[uint64]place{}, cuts: map[uint64]int{}, rests: map[uint64]string{},
+		pins: map[uint64]vt.Pin{}, first: map[uint64]terminal.Point{}, cuts: map[uint64]int{}, rests: map[uint64]string{}, painted: map[uint64]painted{},
 	}
 }
 
@@ -68,7 +63,7 @@ func (s *Places) Mark(mark shellint.Mark) []shellint.Change {
 		mark.Blank = strings.TrimSpace(s.Line(s.machine.Last())) == ""
 	}
 	s.next++
-	s.pins[s.next], s.first[s.next] = s.term.Pin(), place{Point: s.cursor()}
+	s.pins[s.next], s.first[s.next] = s.term.Pin(), s.cursor()
 	if mark.Kind == shellint.CommandEnd {
 		s.term.Release() // a picture that the command did not finish shows no more than this
 		s.cutFiller(mark)
@@ -88,6 +83,7 @@ func (s *Places) Mark(mark shellint.Mark) []shellint.Change {
 		delete(s.first, handle)
 		delete(s.cuts, handle)
 		delete(s.rests, handle)
+		s.forgetPainted(handle)
 	}
 	return changes
 }
@@ -96,7 +92,10 @@ func (s *Places) change(c *shellint.Change) {
 	switch p := &c.Prompt; c.Kind {
 	case terminal.PromptShown:
 		s.touched, s.right, s.standing = false, "", nil
+	case terminal.Ended:
+		s.settle(*p)
 	case terminal.Started:
+		s.term.Trace(s.pins[p.OutputStart])
 		if p.Command == "" {
 			p.Command = strings.TrimRight(s.Line(*p), " \n")
 			s.machine.SetCommand(p.ID, p.Command)
@@ -105,9 +104,7 @@ func (s *Places) change(c *shellint.Change) {
 }
 
 // Drawn brings places up to date after output was drawn or the size was changed.
-// When what was drawn erased where a running command's output began (clear, or a
-// program that paints from the top), what is on the screen then came after. It
-// reports whether rows have other numbers than at the last call.
+// It reports whether rows have other numbers than at the last call.
 func (s *Places) Drawn() (renumbered bool) {
 	s.drawn()
 	renumbered, s.renumbered = s.renumbered, false
@@ -128,15 +125,6 @@ func (s *Places) drawn() {
 	if p.State == terminal.Editing && s.term.Modes().BracketedPaste {
 		s.pasted = true
 	}
-	if p.State != terminal.Running || p.OutputStart == 0 || s.first[p.OutputStart].moved ||
-		s.term.Fate(s.pins[p.OutputStart]) != vt.Erased {
-		return
-	}
-	top := place{Point: terminal.Point{Row: s.term.Dropped()}, moved: true}
-	if s.history >= before { // the scrollback of before is still there
-		top.Row += int64(s.term.History())
-	}
-	s.first[p.OutputStart] = top
 }
 
 // Touch notes that something is typed at the present prompt. To be called before
@@ -159,60 +147,38 @@ func (s *Places) Ready() bool { return !s.pasted || s.term.Modes().BracketedPast
 // known. A place whose row left the top of the scrollback is told as a row that
 // is not kept any more.
 func (s *Places) Locate(handle uint64) (at terminal.Point, ok bool) {
-	p, ok := s.locate(handle)
-	return p.Point, ok
-}
-
-func (s *Places) locate(handle uint64) (place, bool) {
 	pin, ok := s.pins[handle]
 	if !ok {
-		return place{}, false
+		return at, false
 	}
+	if at, ok = s.pinned(pin); ok && at.Row < s.term.Dropped() {
+		at.Row = min(at.Row, s.first[handle].Row)
+	}
+	return at, ok
+}
+
+// pinned returns where a pin is, as Locate does.
+func (s *Places) pinned(pin vt.Pin) (at terminal.Point, ok bool) {
 	if row, column, ok := s.term.Locate(pin); ok {
-		return place{Point: terminal.Point{Row: row, Column: column}}, true
+		return terminal.Point{Row: row, Column: column}, true
 	}
-	at := s.first[handle]
-	switch s.term.Fate(pin) {
-	case vt.Scrolled:
-		return place{Point: terminal.Point{Row: max(0, min(at.Row, s.term.Dropped()-1))}}, true
-	case vt.Erased:
-		return at, at.moved
-	}
-	return place{}, false
+	lost := terminal.Point{Row: max(0, s.term.Dropped()-1)}
+	return lost, s.term.Fate(pin) == vt.Scrolled
 }
 
 // Command returns the cells of a prompt's command line; ok is false when it is
 // not known where they begin.
 func (s *Places) Command(p shellint.Prompt) (line terminal.Span, ok bool) {
-	start, ok := s.locate(p.CommandStart)
+	start, ok := s.Locate(p.CommandStart)
 	if !ok {
 		return line, false
 	}
 	end := s.cursor()
 	if p.State >= terminal.Running {
-		output, _ := s.locate(p.OutputStart)
-		end = s.textEnd(output.Point)
+		output, _ := s.Locate(p.OutputStart)
+		end = s.textEnd(output)
 	}
-	return terminal.Span{Start: start.Point, End: later(start.Point, end)}, true
-}
-
-// Output returns the cells that the command of a prompt printed so far; ok is
-// false when it is not known where they begin. silent is true of a finished
-// command that is known to have printed nothing.
-func (s *Places) Output(p shellint.Prompt) (out terminal.Span, silent, ok bool) {
-	start, ok := s.locate(p.OutputStart)
-	if !ok {
-		return out, false, false
-	}
-	out = terminal.Span{Start: start.Point, End: later(start.Point, s.cursor())}
-	if p.State == terminal.Finished {
-		out.End = start.Point
-		if end, told := s.outputEnd(p.OutputEnd); told {
-			out.End = later(start.Point, end)
-			silent = !start.moved && end == start.Point && s.rests[p.OutputEnd] == ""
-		}
-	}
-	return out, silent, true
+	return terminal.Span{Start: start, End: later(start, end)}, true
 }
 
 // Typed tells whether the command line of the last prompt, which is Editing,
@@ -221,11 +187,11 @@ func (s *Places) Output(p shellint.Prompt) (out terminal.Span, silent, ok bool) 
 // when the start is gone, or a change right of the cursor might be the shell's
 // own (a clock in a right prompt).
 func (s *Places) Typed(p shellint.Prompt, unread bool) terminal.Known {
-	at, ok := s.locate(p.CommandStart)
+	at, ok := s.Locate(p.CommandStart)
 	switch {
 	case !ok:
 		return s.holds()
-	case s.cursor() != at.Point:
+	case s.cursor() != at:
 		return terminal.Yes
 	case !s.touched:
 		return terminal.No

@@ -42,10 +42,11 @@ func (s *Places) tailAt(p shellint.Prompt, at terminal.Point) tail {
 	cells := rows[len(rows)-1].Cells
 	cells = cells[:min(at.Column, len(cells))]
 	t := tail{of: p, text: vt.CellText(cells)}
-	start, ok := s.locate(p.OutputStart)
+	out := s.Output(p)
+	start := out.Span.Start
 	switch {
 	case at.Column == 0:
-	case !ok || len(t.text) > maxRest || at.Row < start.Row:
+	case !out.Known || out.Span.End != at || len(t.text) > maxRest:
 		return tail{}
 	case at.Row == start.Row:
 		t.rest = vt.CellText(cells[min(start.Column, len(cells)):])
@@ -60,13 +61,13 @@ func (s *Places) tailAt(p shellint.Prompt, at terminal.Point) tail {
 // watchTail finds out whether the row in which the last command ended was
 // painted over. Then the output ends where the row begins, and the rest is kept.
 func (s *Places) watchTail() {
-	at, ok := s.locate(s.tail.of.OutputEnd)
+	at, ok := s.Locate(s.tail.of.OutputEnd)
 	if !ok { // the screen was erased
 		s.tail = tail{}
 		return
 	}
 	if columns, _ := s.term.Size(); columns != s.columns { // its line was wrapped anew
-		s.tail = s.tailAt(s.tail.of, at.Point)
+		s.tail = s.tailAt(s.tail.of, at)
 		return
 	}
 	row := s.term.Rows(at.Row, 1)

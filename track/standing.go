@@ -27,7 +27,7 @@ func (s *Places) stands(mark shellint.Mark, shown bool) {
 	if last.AID != mark.AID || last.State != terminal.Editing {
 		return
 	}
-	if _, placed := s.locate(last.CommandStart); mark.Holds && !mark.Drawn && !placed {
+	if _, placed := s.Locate(last.CommandStart); mark.Holds && !mark.Drawn && !placed {
 		now := s.line()
 		s.standing = &now
 	}

@@ -15,9 +15,9 @@ const mostText = 2000
 // on lines of their own, without the prompts for further lines. What is more
 // than 2,000 rows down is left out.
 func (s *Places) Line(p shellint.Prompt) string {
-	from, ok := s.locate(p.CommandStart)
+	from, ok := s.Locate(p.CommandStart)
 	to, spans := s.cursor(), s.Further(p)
-	if !ok || (terminal.Span{Start: from.Point, End: to}).Empty() {
+	if !ok || (terminal.Span{Start: from, End: to}).Empty() {
 		return ""
 	}
 	var b strings.Builder

@@ -121,10 +121,10 @@ func (t *Tracker) tell(p shellint.Prompt) terminal.Prompt {
 	if p.State != terminal.Running && p.State != terminal.Finished {
 		return out
 	}
-	span, silent, ok := t.places.Output(p)
-	out.Rest = t.places.Rest(p)
-	out.Output, out.Unseen = span, !ok && p.OutputStart == 0 && !p.Aborted
-	if silent {
+	output := t.places.Output(p)
+	out.Output, out.Rest, out.Strewn = output.Span, t.places.Rest(p), output.Strewn
+	out.Unseen = !output.Known && p.OutputStart == 0 && !p.Aborted
+	if output.Silent {
 		out.Silent = terminal.Yes
 	}
 	return out

@@ -39,6 +39,15 @@ func (s *screen) draw(output string) {
 	s.Drawn()
 }
 
+// text is all that the emulator keeps.
+func (s *screen) text() string {
+	var b strings.Builder
+	for _, r := range s.Terminal.Text(0, 1<<20) {
+		b.WriteString(r.Text + "\n")
+	}
+	return b.String()
+}
+
 func (s *screen) output(p terminal.Prompt) string {
 	var b strings.Builder
 	rows := s.Rows(p.Output.Start.Row, int(p.Output.End.Row-p.Output.Start.Row)+1)

@@ -83,6 +83,7 @@ func TestBackend(t *testing.T, open func(t *testing.T) terminal.Backend, can Abi
 		{"title and folder are told", titleAndFolder},
 		{"a cleared history is gone", clearedHistory},
 		{"output is exactly what was printed", outputIsExact},
+		{"what is painted over older text is told or said not to be", paintedIsTold},
 		{"the visible range is the screen", visibleRange},
 		{"tail and rows count from the end and the beginning", tailAndRows},
 		{"soft wraps and wide characters join", wrapsAndWide},

@@ -44,6 +44,16 @@ func outputIsExact(r *rig) { // TERM-40
 	}
 }
 
+func paintedIsTold(r *rig) { // TERM-72, TERM-51
+	s := r.open()
+	r.run(s.ID, "seq 1 4")
+	p := r.run(s.ID, `printf '\033[Hhello'`)
+	got := r.text(s.ID, p.Output)
+	if !p.Strewn && got != "hello" || strings.ContainsAny(got, "1234") || p.Silent == terminal.Yes {
+		r.Errorf("got %q, strewn is %v, silent is %d", got, p.Strewn, p.Silent)
+	}
+}
+
 func lines(from, to int) string {
 	var list []string
 	for ; from <= to; from++ {

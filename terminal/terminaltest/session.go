@@ -132,7 +132,8 @@ func (s *session) view(p *prompt) terminal.Prompt {
 		v.Output = terminal.Span{Start: p.start, End: s.grid.cursor()}
 	case terminal.Finished:
 		v.Output = terminal.Span{Start: p.start, End: p.end}
-		v.Silent = terminal.KnownOf(v.Output.Empty())
+		v.Strewn = v.Output.End.Row < v.Output.Start.Row // the cursor was moved up: all that is known here
+		v.Silent = terminal.KnownOf(v.Output.Empty() && !v.Strewn)
 	}
 	return v
 }
