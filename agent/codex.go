@@ -119,6 +119,9 @@ func codexLook(s terminal.Screen) look {
 		}
 	}
 	if status < 0 {
+		if l, ok := codexScrolled(rows, cursor); ok {
+			return l
+		}
 		block := lastBlock(rows)
 		from := 0
 		for i, row := range block { // what was said before stands at the left edge, a question does not
@@ -142,10 +145,11 @@ func codexLook(s terminal.Screen) look {
 			}
 			continue
 		}
-		if aChoice().MatchString(rows[i]) && numbered(rows[i:status]) != nil {
-			return look{state: stateDialog, dialog: numbered(rows[i:status]).classed()}
-		}
 		l := look{state: stateReady, composer: composerText(rows[i:status], "›"), under: under(rows[i:status], cursor-i)}
+		if aChoice().MatchString(rows[i]) && numbered(rows[i:status]) != nil { // or a prompt that is such a list
+			l.state, l.dialog = stateDialog, numbered(rows[i:status]).classed()
+			return l
+		}
 		l.empty = cursor == i && s.Cursor.Column <= 2
 		for _, row := range rows[max(0, i-4):i] {
 			if codexBusy().MatchString(row) {
@@ -155,6 +159,25 @@ func codexLook(s terminal.Screen) look {
 		return l
 	}
 	return look{state: stateStarting}
+}
+
+// codexAbove is the first row of a composer that holds more rows than it shows.
+var codexAbove = lazy.Regexp(`^›.*\s↑$`)
+
+// codexScrolled reads a composer that holds so many rows that it leaves no room for
+// the status line: all that stands below its first row is its own.
+func codexScrolled(rows []string, cursor int) (look, bool) {
+	for i := len(rows) - 1; i >= 0; i-- {
+		switch {
+		case codexAbove().MatchString(rows[i]):
+			inside := slices.Clone(rows[i:])
+			inside[0] = strings.TrimSuffix(inside[0], "↑")
+			return look{state: stateReady, composer: composerText(inside, "›"), under: under(inside, cursor-i)}, cursor >= i
+		case rows[i] != "" && !strings.HasPrefix(rows[i], "  "):
+			return look{}, false
+		}
+	}
+	return look{}, false
 }
 
 var uuidShape = lazy.Regexp(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

@@ -149,6 +149,9 @@ func classOf(label string) string {
 	return "other"
 }
 
+// aPaste is a composer that holds nothing but texts that were pasted, by their marks.
+var aPaste = lazy.Regexp(`^(\[Pasted[^\[\]]*\])+$`)
+
 // holds reports whether a composer shows a text that was pasted, or the mark in
 // its place that vendors show for a long one.
 func holds(composer, text string) bool {
@@ -158,8 +161,10 @@ func holds(composer, text string) bool {
 		return false
 	case shown == want:
 		return true
-	case strings.Contains(shown, "[Pasted") && strings.Contains(shown, "]"):
-		return true
+	case aPaste().MatchString(shown):
+		return len(text) >= 100 || strings.Contains(text, "\n") // no vendor has a mark for less
+	case strings.Count(composer, "\n") >= 8 && strings.HasSuffix(want, shown):
+		return true // the last rows of a text of many short lines
 	}
 	// a composer that scrolls shows a part of a text of many lines
 	return len(shown) >= 40 && strings.Contains(want, shown)

@@ -194,10 +194,10 @@ func (h *hands) submit(ctx context.Context, text, operation string) (turnID stri
 	}
 	shown, _, err := h.await(ctx, takePatience, still, func(l look) bool { return stands(l) || l.state == stateDialog })
 	switch {
-	case err != nil:
+	case err != nil || stands(shown):
 	case shown.state == stateDialog:
 		err = h.dialogInTheWay(shown, nil)
-	case !stands(shown):
+	default:
 		err = fault.Unverified
 	}
 	if err != nil {

@@ -60,6 +60,14 @@ func (*playCodex) draw(s *standIn) ([]string, int, int) {
 	}
 	rows = append(rows, "")
 	at := len(rows)
+	if lines := strings.Split(string(s.text), "\n"); len(lines) > 12 && len(s.text) < 1000 { // it has no mark for these
+		lines = lines[len(lines)-12:]
+		inside = []string{fmt.Sprintf("› %-60s↑", lines[0])}
+		for _, l := range lines[1:] {
+			inside = append(inside, "  "+l)
+		}
+		return append(append(rows, inside...), " "), at + 11, len([]rune(inside[11]))
+	}
 	rows = append(append(rows, inside...), "", "  "+s.model+" default · /tmp/project", "  ? for shortcuts")
 	if hint != "" {
 		column = 2

@@ -33,9 +33,13 @@ func TestALongPromptOfManyLinesArrivesWhole(t *testing.T) { // TURN-2
 		r := w.launch(preset, "", "")
 		lines := "three\n\n\tlines of it  \nand the end"
 		long := strings.Repeat("line of a long prompt, öß日本👩 $(id) `x`\n", 200) + "end"
-		w.ends(r.SessionID, lines+"\n\n", Done)
-		w.ends(r.SessionID, long, Done)
-		w.wantNoted("prompt", lines, long)
+		short := strings.Repeat("one\n", 40) + "the end" // Codex shows its last rows, and nothing below
+		shorter := strings.Repeat("a\n", 20) + "b"
+		list := "1. first\n2. second"
+		for _, text := range []string{lines + "\n\n", long, short, shorter, list} {
+			w.ends(r.SessionID, text, Done)
+		}
+		w.wantNoted("prompt", lines, long, short, shorter, list)
 	})
 }
 

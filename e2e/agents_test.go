@@ -200,6 +200,12 @@ func driveRealAgent(t *testing.T, programs string, real realAgent) {
 	}
 	t.Logf("a prompt of %d bytes: %v; end to exit: %v", len(long), dispatch.Round(time.Millisecond), late.Round(time.Millisecond))
 
+	for _, rows := range []string{strings.Repeat("one\n", 40) + "the end", "1. first\n2. second"} { // more than a composer shows; like choices
+		s.ends(rows, 0)
+		if !s.model.saw(rows) {
+			t.Errorf("%q arrived as %q", rows, s.model.got[len(s.model.got)-1])
+		}
+	}
 	if err := os.WriteFile(filepath.Join(s.home.dir, "main.go"), []byte("package main\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
