@@ -39,8 +39,8 @@ type Options struct {
 	// Library is this client's name and version for the terminal, two words;
 	// "" is "go 1.0".
 	Library string
-	// Deadline is the longest that a call waits for its answers; 0 is 5 s. A
-	// context may shorten it.
+	// Deadline is the longest that a call waits for a connection, and for the
+	// answers to each burst of its requests; 0 is 5 s. A context may shorten it.
 	Deadline time.Duration
 	// SlowDeadline is the same for Open and Close, which may wait for a person;
 	// 0 is 30 s.

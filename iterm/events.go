@@ -86,8 +86,8 @@ func (s *state) variableChanged(n *api.VariableChangedNotification) error {
 // end of its own command from any other.
 func (s *state) promptChanged(n *api.PromptNotification) {
 	r := s.sessions[terminal.ID(n.GetSession())]
-	if r == nil {
-		return
+	if r == nil { // no layout has shown it yet, but it may be watched
+		r = &record{id: terminal.ID(n.GetSession())}
 	}
 	r.sawPrompt = true
 	id := n.GetUniquePromptId()

@@ -94,6 +94,21 @@ func TestEventsCarryWhatANotificationTells(t *testing.T) { // ITERM-40, ITERM-41
 	}
 }
 
+func TestTheEventsOfASessionThatNoLayoutShowsAreTold(t *testing.T) { // ITERM-40
+	w := newWorld(1)
+	w.sessions[0].late = true
+	w.sessions[0].prompts = []*api.GetPromptResponse{editing("P")}
+	s := newFakeServer(t, w)
+	events := watch(t, s.client(Options{}), sid(1))
+	for _, n := range []*api.Notification{commandStarted(guid(1), "P", "make"), commandEnded(guid(1), "P", 3), terminated(guid(1))} {
+		s.notifyAll(n)
+	}
+	all := collect(t, events, terminal.Gone)
+	if got, want := kinds(all), []terminal.EventKind{terminal.State, terminal.Started, terminal.Ended, terminal.Gone}; !slices.Equal(got, want) || *all[2].Prompt.Exit != 3 {
+		t.Errorf("got %+v, want %v", all, want)
+	}
+}
+
 func TestWhatComesBeforeTheStateIsToldOnce(t *testing.T) { // ITERM-40
 	w := newWorld(1)
 	s := newFakeServer(t, w)
