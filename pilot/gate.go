@@ -199,7 +199,7 @@ func refusal(op string, id terminal.ID, r Readiness) *fault.Error {
 	switch r.State {
 	case NoIntegration:
 		e.Code = fault.NoIntegration
-		e.Hint = "run `termpilot shell install` once and open a new shell, or use send_text and read_terminal"
+		e.Hint = "run `termpilot shell install SHELL` (bash, zsh or fish) once and open a new shell, or use send_text and read_terminal"
 	case Unverified:
 		e.Code = fault.Unverified
 		e.Hint = "read the screen; use send_text if typing is right all the same"

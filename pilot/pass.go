@@ -132,7 +132,7 @@ func (g *gate) refuse(r Readiness) error {
 	case r.State == NoIntegration && g.t.backend.Name() == "host":
 		e.Hint = "open a session with profile bash, zsh or fish, or use send_text and read_terminal"
 	case r.State == Unverified && g.prompt.State == terminal.NoPrompt:
-		e.Hint = "if its command line is empty, press enter there once with send_keys, and call again; if no prompt is seen then, run `termpilot shell install` once and open a new shell"
+		e.Hint = "if its command line is empty, press enter there once with send_keys, and call again; if no prompt is seen then, run `termpilot shell install SHELL` (bash, zsh or fish) once and open a new shell"
 	}
 	if one, ok := g.p.runs.last(g.t.id()); ok && one.ID != g.run && r.State == BusyState && len(one.Prompts) > 0 && one.Prompts[len(one.Prompts)-1] == g.prompt.ID {
 		e.Detail += " (" + one.ID + ")"
