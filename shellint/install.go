@@ -115,6 +115,8 @@ func Uninstall(shell, home string) (Installation, error) {
 	}
 	if err := os.Remove(in.Script); err == nil {
 		in.Changed = true
+		folder := filepath.Dir(in.Script)
+		_ = errors.Join(os.Remove(folder), os.Remove(filepath.Dir(folder))) // they stay while another shell's script is in them
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return in, storage("shell uninstall", in.Script, err)
 	}

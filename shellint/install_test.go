@@ -49,6 +49,9 @@ func TestInstallPutsOneBlockAndUninstallTakesIt(t *testing.T) { // MARK-40
 			if in, err := Uninstall(shell.Name, home); err != nil || in.Present {
 				t.Errorf("got %+v %v", in, err)
 			}
+			if _, err := os.Stat(filepath.Join(home, ".local", "share", "termpilot")); !os.IsNotExist(err) {
+				t.Errorf("the folder of the scripts is left behind: %v", err)
+			}
 			after, _ := os.ReadFile(file)
 			if string(after) != before && string(after) != before+"\n" {
 				t.Errorf("got %q, want %q", after, before)
