@@ -113,6 +113,9 @@ func checkHost(ctx context.Context) doctor.Result {
 	status, err := host.Inspect(ctx)
 	switch {
 	case errors.Is(err, fault.BackendUnavailable):
+		if f, ok := errors.AsType[*fault.Error](err); ok && f.Err != nil { // nothing is wrong, and no code says so
+			err = f.Err
+		}
 		return doctor.Result{State: doctor.Pass, Summary: "the host is not running; it starts when a session is opened", Evidence: err.Error()}
 	case err != nil:
 		return doctor.Result{State: doctor.Fail, Summary: "the host does not answer as it should", Evidence: err.Error(), Next: fault.HintOf(err)}
