@@ -36,11 +36,15 @@ func closeThings(c *client, in *api.CloseRequest) (*api.CloseResponse, error) {
 	return out, nil
 }
 
-// closeSessions closes sessions all at once and returns when they are gone.
+// closeSessions closes sessions all at once, each once, and returns when they are gone.
 func (h *server) closeSessions(list []*session, force bool) {
 	var wg sync.WaitGroup
+	closing := map[*session]bool{}
 	for _, s := range list {
-		wg.Go(func() { h.closeSession(s, force) })
+		if !closing[s] {
+			closing[s] = true
+			wg.Go(func() { h.closeSession(s, force) })
+		}
 	}
 	wg.Wait()
 }

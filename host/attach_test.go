@@ -195,3 +195,40 @@ func TestNothingOfAProgramThatEndedHidesWhatTheNextOneShows(t *testing.T) { // H
 	p.types("read\r")
 	p.awaits("read.")
 }
+
+func TestAVisitEndsWithAllThatWasToBeSeenWhenTheHostIsStopped(t *testing.T) { // HOST-62
+	h := newHost(t)
+	c := h.connect()
+	id := c.openReady("bash")
+	conn, err := dial(t.Context(), h.loc.Attach)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := writeFrame(conn, frameHello, raw(hello{V: 1, Op: "attach", Session: id})); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := readFrame(conn); err != nil { // the screen
+		t.Fatal(err)
+	}
+	c.run(id, "seq 100000") // more than a socket holds
+	if _, err := ask(t.Context(), h.loc, hello{V: 1, Op: "stop", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	for range c.note { // until its sessions and clients are gone
+	}
+	var seen []byte
+	for {
+		kind, payload, err := readFrame(conn)
+		if err != nil {
+			t.Fatalf("the host went away after %q", seen[max(0, len(seen)-100):])
+		}
+		if kind == frameEnd {
+			break
+		}
+		seen = append(seen, payload...)
+	}
+	if !bytes.Contains(seen, []byte("\n100000\r\n")) {
+		t.Error("the end of the output is lost")
+	}
+}

@@ -88,7 +88,8 @@ func (s *session) finish(e exit) {
 }
 
 // close asks the session's programs to end, as closing a window does, and
-// returns when the session's own has, at the latest after a few seconds.
+// returns when the session has, or its program cannot be killed: at the latest
+// after a few seconds, and what a transaction takes meanwhile.
 // force shortens the patience. What outlives it is named in the log and kept
 // as the session's survivors.
 func (s *session) close(force bool) {
@@ -105,7 +106,8 @@ func (s *session) close(force bool) {
 	for _, step := range steps {
 		s.signal(step.signal)
 		select {
-		case <-s.done:
+		case <-s.exited:
+			<-s.done // what is left to draw waits for the end of a transaction, which is a matter of seconds
 			s.nameSurvivors()
 			return
 		case <-time.After(step.patience):

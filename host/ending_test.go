@@ -3,11 +3,14 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -204,6 +207,55 @@ func TestClosingNamesWhatOutlivesIt(t *testing.T) { // HOST-26
 		t.Fatalf("survivors: %v %v", left, err)
 	}
 	_ = syscall.Kill(left[0].PID, syscall.SIGKILL)
+}
+
+// counter counts the lines with a word in them.
+type counter struct {
+	word string
+	n    atomic.Int32
+}
+
+func (c *counter) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), c.word) {
+		c.n.Add(1)
+	}
+	return len(line), nil
+}
+
+func TestASessionThatIsNamedTwiceIsClosedOnce(t *testing.T) { // HOST-107
+	named := &counter{word: "outlived"}
+	c := newHost(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(named, nil)) }).connect()
+	id := c.openReady("bash")
+	c.run(id, "setsid sleep 64 &")
+	waitUntil(t, "it runs", func() bool { return len(sleepers(id)) == 1 })
+	r := c.call(&api.CloseRequest{
+		Target: &api.CloseRequest_Sessions{Sessions: &api.CloseRequest_CloseSessions{SessionIds: slices.Repeat([]string{id}, 50)}}, Force: ptr(true),
+	}).GetCloseResponse()
+	if got := named.n.Load(); got != 1 || len(r.GetStatuses()) != 50 {
+		t.Errorf("its survivor is named %d times: %v", got, r.GetStatuses())
+	}
+	for _, left := range sleepers(id) {
+		_ = syscall.Kill(left.PID, syscall.SIGKILL)
+	}
+}
+
+func TestAClosedSessionIsGoneAlsoAfterATransaction(t *testing.T) { // HOST-107, HOST-117
+	t.Parallel() // it waits more than it works
+	h := newHost(t)
+	c, holder := h.connect(), h.connect()
+	h.write("p", "trap 'touch ~/hup' HUP; trap '' TERM; while :; do echo on; sleep 0.02; done")
+	id := c.open("", "Custom Command", `"Yes"`, "Command", quote("/bin/sh "+h.home+"/p"))
+	c.awaitScreen(id, "on")
+	closed := make(chan api.CloseResponse_Status, 1)
+	go func() { closed <- c.closeSession(id, true) }()
+	waitUntil(t, "it is being closed", func() bool {
+		_, err := os.Stat(filepath.Join(h.home, "hup"))
+		return err == nil
+	})
+	holder.call(&api.TransactionRequest{Begin: ptr(true)}) // before it is killed, or it is no test
+	if got := <-closed; got != api.CloseResponse_OK || strings.Contains(holder.list().String(), id) {
+		t.Errorf("%v, and it is still there", got)
+	}
 }
 
 func TestSixteenSessionsCloseTogether(t *testing.T) { // HOST-25

@@ -12,6 +12,9 @@ const (
 	// maxReplies is how much may wait before the emulator's own answers are left
 	// out: a program that asks without reading must not fill the queue.
 	maxReplies = 64 << 10
+	// joined is up to which length small texts wait as one: as much as a terminal
+	// takes at once. Of single bytes, each would take forty.
+	joined = 4 << 10
 )
 
 // input is the queue between those who type and a PTY. What is put in goes out
@@ -56,7 +59,11 @@ func (q *input) add(text []byte, limit int) bool {
 	if len(text) == 0 {
 		return true
 	}
-	q.waiting = append(q.waiting, append([]byte(nil), text...))
+	if n := len(q.waiting); n > 0 && len(q.waiting[n-1])+len(text) <= joined {
+		q.waiting[n-1] = append(q.waiting[n-1], text...)
+	} else {
+		q.waiting = append(q.waiting, append([]byte(nil), text...))
+	}
 	q.size += len(text)
 	q.more.Signal()
 	return true

@@ -106,3 +106,24 @@ func TestAProgramThatAsksBeforeItSetsTheModeGetsItsAnswer(t *testing.T) { // HOS
 		t.Errorf("got %q", out)
 	}
 }
+
+func TestSmallTextsThatWaitTakeNoMoreThanTheyAre(t *testing.T) { // HOST-41
+	q := newInput(nil)
+	for range maxInput {
+		if !q.put([]byte{'x'}) {
+			t.Fatal("refused before the limit")
+		}
+	}
+	if n := len(q.waiting); n > maxInput/joined || q.put([]byte{'x'}) {
+		t.Errorf("they wait in %d pieces, and more is taken", n)
+	}
+}
+
+func TestAnInitialTextIsOfALengthThatCanBeTyped(t *testing.T) { // HOST-100
+	for n, want := range map[int]bool{maxProperty: true, maxProperty + 1: false} {
+		r := request{typed: strings.Repeat("x", n)}
+		if err := r.check(); (err == nil) != want {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}

@@ -105,6 +105,7 @@ func (h *server) serve(ctx context.Context, c *claim, clients, visits *connectio
 	accepting.Wait()
 	h.closeAll()
 	clients.closeAll()
+	visits.see(farewell)
 	visits.closeAll()
 	h.wg.Wait()
 }
@@ -143,6 +144,16 @@ func (c *connections) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open)
+}
+
+// farewell is how long those who are attached may take to read the end.
+const farewell = time.Second
+
+// see waits until all have left, or for as long as told.
+func (c *connections) see(patience time.Duration) {
+	for end := time.Now().Add(patience); c.count() > 0 && time.Now().Before(end); {
+		time.Sleep(2 * time.Millisecond) // they leave one by one
+	}
 }
 
 func (c *connections) closeAll() {

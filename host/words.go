@@ -61,6 +61,9 @@ func (r *request) check() error {
 			return invalid("an environment variable with an empty name, or with = in the name, or with a NUL character")
 		}
 	}
+	if len(r.typed) > maxProperty {
+		return invalid("an initial text of more than 64 KiB")
+	}
 	if r.dir != "" && !filepath.IsAbs(r.dir) {
 		return invalid("the working directory is not an absolute path")
 	}
