@@ -111,11 +111,16 @@ func (s *story) add(e event, at time.Time, next journal.Position) {
 		s.turns = append(s.turns, &turn{id: e.Turn, own: true, operation: e.Operation, exact: e.Exact, loose: e.Loose, began: at, from: next})
 	case dropped:
 		s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t.own && t.id == e.Turn && !t.entered && !t.accepted })
-	case entered, residue:
+	case entered:
 		if t := s.byID(e.Turn); t != nil {
 			t.entered = true
-			t.residue = e.Residue
-			t.leftScreen = e.Kind == residue && e.Residue != nil && !*e.Residue
+		}
+	case residue:
+		if t := s.byID(e.Turn); t != nil {
+			t.leftScreen = e.Residue != nil && !*e.Residue
+			if !t.accepted { // else the agent's own word stands over what its screen showed by then
+				t.residue = e.Residue
+			}
 		}
 	case prompted:
 		s.prompt(e, at, next)

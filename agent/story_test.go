@@ -114,3 +114,18 @@ func TestAnAgentWhoseProcessRunsHasNotEnded(t *testing.T) { // FOLLOW-3
 		t.Errorf("%s", state)
 	}
 }
+
+func TestTheAgentsWordStandsOverWhatItsScreenShowed(t *testing.T) { // TURN-5
+	yes, no := true, false
+	begin := []event{{Kind: begun, Turn: "t1", Exact: exactDigest("x"), Loose: looseDigest("x")}, {Kind: entered, Turn: "t1"}}
+	prompt := promptEvent("c", "p1", "x")
+	for name, left := range map[string]*bool{"it stood there": &yes, "it was not seen": nil, "it was gone": &no} {
+		seen := event{Kind: residue, Turn: "t1", Residue: left, Source: fromScreen}
+		for _, rest := range [][]event{{seen, prompt}, {prompt, seen}} {
+			one := told(append(begin, rest...)...).turns[0]
+			if !one.accepted || one.residue == nil || *one.residue {
+				t.Errorf("%s: %+v", name, one)
+			}
+		}
+	}
+}
