@@ -95,7 +95,7 @@ func (j *Journal) settle(opening bool) error {
 			return err
 		}
 		if len(numbers) == 0 {
-			return j.create(1)
+			return j.create(j.number + 1) // after files that were removed by hand, a number that no position has
 		}
 		newest := numbers[len(numbers)-1]
 		f, err := openFile(j.path(newest), os.O_RDWR)

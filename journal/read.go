@@ -130,7 +130,26 @@ func (r *reader) news() bool {
 		return true
 	}
 	info, err := os.Lstat(r.j.path(r.at.File))
-	return err != nil || info.Size() != r.at.Offset
+	return err != nil || info.Size() != r.at.Offset || !r.same(info)
+}
+
+// same reports whether the file at the position is the one that is open, if one is.
+func (r *reader) same(there fs.FileInfo) bool {
+	if r.file == nil {
+		return true
+	}
+	open, err := r.file.Stat()
+	return err == nil && os.SameFile(open, there)
+}
+
+// replaced reports whether the position is one in files that were removed by hand,
+// in whose place others were begun.
+func (r *reader) replaced(newest int64) bool {
+	if r.at.File > newest || r.file == nil {
+		return r.at.File > newest
+	}
+	there, err := os.Lstat(r.j.path(r.at.File))
+	return err == nil && !r.same(there)
 }
 
 // committed returns the journal's files and the size of the newest at a moment
@@ -158,14 +177,16 @@ func (r *reader) all(ctx context.Context, yield func(Record, error) bool) (goOn 
 		return true, err
 	}
 	newest := numbers[len(numbers)-1]
-	if r.at.File > newest {
-		return true, nil // the files were removed by hand; there is nothing behind the position
-	}
-	if r.at.File > 0 && !slices.Contains(numbers, r.at.File) {
+	replaced := r.replaced(newest)
+	if replaced || r.at.File > 0 && !slices.Contains(numbers, r.at.File) {
 		if r.file == nil { // nobody knows any more what was behind the position
 			r.gap = true
 		} else if goOn, err := r.part(ctx, full, yield); !goOn || err != nil { // removed, but still open here
 			return goOn, err
+		}
+		if replaced {
+			r.release()
+			r.at, r.gap = Position{}, true
 		}
 	}
 	for _, n := range numbers {
@@ -188,6 +209,18 @@ func (r *reader) all(ctx context.Context, yield func(Record, error) bool) (goOn 
 	return true, nil
 }
 
+// fits reports whether the position is one behind a line of the open file: in a
+// file that took the place of another, or of which somebody cut records away, it
+// is none.
+func (r *reader) fits(size int64) bool {
+	if r.at.Offset == 0 {
+		return true
+	}
+	var last [1]byte
+	_, err := r.file.ReadAt(last[:], r.at.Offset-1)
+	return r.at.Offset <= size && (err != nil || last[0] == '\n')
+}
+
 // full is the end of a file to which nobody writes any more.
 const full = 1 << 62
 
@@ -208,6 +241,9 @@ func (r *reader) part(ctx context.Context, end int64, yield func(Record, error) 
 	info, err := r.file.Stat()
 	if err != nil {
 		return true, err
+	}
+	if !r.fits(info.Size()) {
+		r.at.Offset, r.gap = 0, true
 	}
 	s := scanner{from: r.file, at: r.at.Offset, end: min(end, info.Size())}
 	for damaged := false; ; {
