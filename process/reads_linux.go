@@ -18,7 +18,7 @@ const (
 )
 
 // Reads reports whether a process of a process group is blocked right now in
-// read(2) on a terminal. known is false when the system does not tell: it does
+// read(2) or readv(2) on a terminal. known is false when the system does not tell: it does
 // for the processes of the same user unless hardened (ptrace_scope of Yama).
 // A program that waits in poll(2) or select(2) is not found.
 func Reads(pgid int, tty string) (reads, known bool) {
@@ -42,7 +42,7 @@ func Reads(pgid int, tty string) (reads, known bool) {
 			known = known && errors.Is(err, ErrGone)
 			continue
 		}
-		if s.pgid != pgid || s.state == 'Z' {
+		if s.pgid != pgid || s.stateName() == Zombie {
 			continue
 		}
 		if members++; members > maxMembers {
@@ -80,10 +80,14 @@ func (s stat) reads(device uint64) (reads, known bool) {
 }
 
 // readingFrom returns the descriptor when a line of /proc/PID/syscall is a
-// blocked read(2): "0 0x0 0x7f… 0x20000 …", number and arguments.
+// blocked read(2), or readv(2), by which musl reads: "0 0x0 0x7f… 0x20000 …",
+// number and arguments.
 func readingFrom(line []byte) (fd uint64, ok bool) {
 	fields := bytes.Fields(line)
-	if len(fields) < 3 || string(fields[0]) != strconv.Itoa(unix.SYS_READ) {
+	if len(fields) < 3 {
+		return 0, false
+	}
+	if call := string(fields[0]); call != strconv.Itoa(unix.SYS_READ) && call != strconv.Itoa(unix.SYS_READV) {
 		return 0, false
 	}
 	fd, err := strconv.ParseUint(string(fields[1]), 0, 32)

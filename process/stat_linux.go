@@ -13,6 +13,7 @@ type stat struct {
 	sid             int
 	name            string
 	state           byte
+	threads         int    // that live
 	tty             uint64 // device number; 0 is none
 	foreground      int    // process group of that terminal; -1 is none
 	start           uint64 // ticks after boot
@@ -28,7 +29,7 @@ func parseStat(line []byte) (stat, error) {
 		return stat{}, errStat
 	}
 	s := stat{name: string(line[open+1 : end])}
-	// state ppid pgrp session tty_nr tpgid … starttime: fields 3 to 8, and 22
+	// state ppid pgrp session tty_nr tpgid … num_threads, starttime: fields 3 to 8, 20 and 22
 	var fields [20][]byte
 	n := 0
 	for f := range bytes.FieldsSeq(line[end+1:]) {
@@ -53,6 +54,7 @@ func parseStat(line []byte) (stat, error) {
 		{fields[3], &s.sid},
 		{fields[4], &tty},
 		{fields[5], &s.foreground},
+		{fields[17], &s.threads},
 	} {
 		n, err := strconv.ParseInt(string(f.text), 10, 64)
 		if err != nil || n != int64(int32(n)) && n != int64(uint32(n)) {
@@ -93,6 +95,9 @@ func (s stat) stateName() string {
 	case 'T', 't':
 		return Stopped
 	case 'Z', 'X', 'x':
+		if s.threads > 1 { // its first thread ended, and the others go on
+			return Running
+		}
 		return Zombie
 	}
 	return Running

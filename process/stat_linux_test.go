@@ -20,9 +20,18 @@ func TestStatIsReadWhateverTheNameHolds(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		want := stat{pid: 24914, ppid: 24865, pgid: 24914, sid: 24900, name: name, state: 'S', tty: 136 << 8, foreground: 24913, start: 148994}
+		want := stat{pid: 24914, ppid: 24865, pgid: 24914, sid: 24900, name: name, state: 'S', tty: 136 << 8, foreground: 24913, threads: 1, start: 148994}
 		if got != want {
 			t.Errorf("%q: got %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func TestAProcessWhoseFirstThreadEndedRuns(t *testing.T) {
+	for threads, want := range map[string]string{" 20 0 1 0 ": Zombie, " 20 0 2 0 ": Running, " 20 0 0 0 ": Zombie} {
+		line := strings.Replace(strings.Replace(fmt.Sprintf(plain, "cat"), " S ", " Z ", 1), " 20 0 1 0 ", threads, 1)
+		if s, err := parseStat([]byte(line)); err != nil || s.stateName() != want {
+			t.Errorf("%s: got %s %v, want %s", threads, s.stateName(), err, want)
 		}
 	}
 }
@@ -72,6 +81,7 @@ func TestStartIsBootAndTicks(t *testing.T) {
 func TestOnlyABlockedReadCounts(t *testing.T) {
 	for line, want := range map[string]bool{
 		"running\n": false, "": false, "-1 0x7f 0x8\n": false, "230 0x0 0x0 0x7f\n": false,
+		fmt.Sprintf("%d 0x0 0x7f 0x400\n", unix.SYS_READ): true, fmt.Sprintf("%d 0x0 0x7f 0x2\n", unix.SYS_READV): true,
 	} {
 		if _, ok := readingFrom([]byte(line)); ok != want {
 			t.Errorf("%q: got %v", line, ok)
@@ -93,8 +103,8 @@ func FuzzStatNeverInventsAProcess(f *testing.F) {
 		if s.pid < 0 || s.ppid < 0 || !strings.Contains(string(line), "("+s.name+")") {
 			t.Fatalf("%q: got %+v", line, s)
 		}
-		again, err := parseStat(fmt.Appendf(nil, "%d (%s) %c %d %d %d %d %d 0 0 0 0 0 0 0 0 0 0 0 0 0 %d 0\n",
-			s.pid, s.name, s.state, s.ppid, s.pgid, s.sid, packed(s.tty), s.foreground, s.start))
+		again, err := parseStat(fmt.Appendf(nil, "%d (%s) %c %d %d %d %d %d 0 0 0 0 0 0 0 0 0 0 0 %d 0 %d 0\n",
+			s.pid, s.name, s.state, s.ppid, s.pgid, s.sid, packed(s.tty), s.foreground, s.threads, s.start))
 		if err != nil || again != s {
 			t.Fatalf("%q: %+v was read again as %+v (%v)", line, s, again, err)
 		}
