@@ -24,6 +24,7 @@ type checks struct {
 	halts   int            // these lines
 	told    bool           // messages say how bad they are
 	titles  map[string]bool
+	arrows  int // the end of what belongs to the last message with an arrow
 }
 
 // reduceChecks keeps every error that is different, the first in full, warnings by

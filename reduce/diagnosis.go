@@ -53,6 +53,9 @@ func (c *checks) arrow(i int) (finding, bool) {
 // arrowEnd is the line after what belongs to a message with an arrow, which may
 // hold excerpts, advice and changes, with blank lines between.
 func (c *checks) arrowEnd(i int) int {
+	if i < c.arrows {
+		return c.arrows // what belongs to one, and goes on to here
+	}
 	for i++; i < len(c.in.lines); i++ {
 		l := c.in.lines[i]
 		if l == "" || l[0] == ' ' || isExcerpt(l) || strings.HasPrefix(l, "help: ") || strings.HasPrefix(l, "note: ") || isDigit(l[0]) && !isTotal(l) {
@@ -60,6 +63,7 @@ func (c *checks) arrowEnd(i int) int {
 		}
 		break
 	}
+	c.arrows = i
 	return i
 }
 

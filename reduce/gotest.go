@@ -24,6 +24,7 @@ func seenGoTest(in *input) bool {
 type goTest struct {
 	report
 	outs    map[string][]detail // what tests printed, by package and name
+	raced   bool                // what no test printed tells of a data race
 	run     string              // the test that prints now
 	failed  string              // the test whose failure was told last: what follows it is its own
 	byName  map[string]int      // findings by package and test
@@ -118,6 +119,7 @@ func (g *goTest) events(list []goEvent, at []int) {
 				g.told[e.Package] = true
 				g.found = append(g.found, f)
 			}
+			delete(g.outs, key) // it may run again (-count)
 		}
 	}
 }
@@ -142,6 +144,7 @@ func (g *goTest) packageFailed(i int, e goEvent) {
 	}
 	f := finding{at: i, title: "FAIL " + name, name: name}
 	goReasons(g.outs[name], &f)
+	delete(g.outs, name)
 	if len(f.why) > 0 {
 		g.found = append(g.found, f)
 	}

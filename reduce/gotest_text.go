@@ -1,6 +1,9 @@
 package reduce
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // line reads the line i of go test's text, and returns the next.
 func (g *goTest) line(i int) int {
@@ -63,12 +66,10 @@ func (g *goTest) fail(i int, name string) {
 	f := finding{at: i, title: "FAIL " + name, name: name}
 	f.why = g.outs[name]
 	delete(g.outs, name)
-	for _, d := range g.outs[""] {
-		if strings.Contains(d.text, "WARNING: DATA RACE") { // told before the test that it happened in
-			f.why = append(g.outs[""], f.why...)
-			delete(g.outs, "")
-			break
-		}
+	if g.raced { // told before the test that it happened in
+		f.why = append(g.outs[""], f.why...)
+		delete(g.outs, "")
+		g.raced = false
 	}
 	g.byName[name] = len(g.found)
 	g.found = append(g.found, f)
@@ -83,6 +84,7 @@ func (g *goTest) printed(i int, l string) {
 		return
 	}
 	g.outs[g.run] = append(g.outs[g.run], d)
+	g.raced = g.raced || g.run == "" && strings.Contains(l, "WARNING: DATA RACE")
 }
 
 // pkg reads the line of a package's result.
@@ -104,6 +106,7 @@ func (g *goTest) pkg(i int, l string) {
 		g.empty++
 	}
 	clear(g.outs)
+	g.raced = false
 	clear(g.byName)
 	g.run, g.failed = "", ""
 	delete(g.begun, "")
@@ -114,13 +117,14 @@ func (g *goTest) pkg(i int, l string) {
 // failed by their subtests alone.
 func (g *goTest) closeFindings(pkg string) {
 	list := g.found[g.first:]
-	parents := map[string]bool{}
-	for _, f := range list {
-		for i, c := range f.name {
-			if c == '/' {
-				parents[f.name[:i]] = true
-			}
-		}
+	names := make([]string, len(list))
+	for i, f := range list {
+		names[i] = f.name
+	}
+	slices.Sort(names)
+	hasSubtest := func(name string) bool {
+		i, _ := slices.BinarySearch(names, name+"/")
+		return i < len(names) && strings.HasPrefix(names[i], name+"/")
 	}
 	kept := list[:0]
 	for _, f := range list {
@@ -131,7 +135,7 @@ func (g *goTest) closeFindings(pkg string) {
 		}
 		whole.why = nil
 		goReasons(f.why, &whole)
-		if parents[f.name] && len(whole.why) == 0 {
+		if len(whole.why) == 0 && hasSubtest(f.name) {
 			continue
 		}
 		kept = append(kept, whole)

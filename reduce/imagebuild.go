@@ -11,8 +11,8 @@ var imageReducers = []reducer{
 // imageBuild is the output of a build of images, being read.
 type imageBuild struct {
 	report
-	steps    map[string]*imageStep // by their number or heading
-	order    []string
+	steps    map[string]*imageStep // by their number, or as they are drawn
+	order    []*imageStep          // one heading may come again, in another build
 	now      *imageStep
 	cached   int
 	done     int
@@ -58,8 +58,7 @@ func (b *imageBuild) line(i int, l string) {
 			b.done++
 		}
 		b.now = &imageStep{at: i, title: l}
-		b.steps[l] = b.now
-		b.order = append(b.order, l)
+		b.order = append(b.order, b.now)
 	case strings.HasPrefix(l, " => "), strings.HasPrefix(l, "=> "), strings.HasPrefix(l, "[+] Building "):
 		b.known = true
 		b.drawn(i, strings.TrimSpace(l))
@@ -102,7 +101,7 @@ func (b *imageBuild) buildkit(i int, number, rest string) {
 	if s == nil {
 		s = &imageStep{at: i, title: rest}
 		b.steps[number] = s
-		b.order = append(b.order, number)
+		b.order = append(b.order, s)
 		return
 	}
 	word, text, _ := strings.Cut(rest, " ")
@@ -143,7 +142,7 @@ func (b *imageBuild) drawn(i int, l string) {
 	case strings.HasPrefix(text, "ERROR "):
 		if b.steps[text] == nil {
 			b.steps[text] = &imageStep{at: i, title: text, bad: true}
-			b.order = append(b.order, text)
+			b.order = append(b.order, b.steps[text])
 		}
 	case strings.HasPrefix(text, "CACHED ") && b.steps[text] == nil:
 		b.cached++
@@ -191,11 +190,7 @@ const stepEnd = 12
 
 // tell adds the steps that failed, and the count of the others.
 func (b *imageBuild) tell() {
-	for _, key := range b.order {
-		s := b.steps[key]
-		if s == nil {
-			continue
-		}
+	for _, s := range b.order {
 		if !s.bad {
 			for _, d := range s.lines {
 				if weight(d.text) == maxWeight && b.odd < 3 {
