@@ -109,6 +109,7 @@ func TestStylesAreKept(t *testing.T) { // VT-19
 		{"\x1b[1;2;3;5;7;8;9;53m", style{Attributes: vt.Bold | vt.Faint | vt.Italic | vt.Blink | vt.Inverse | vt.Hidden | vt.Strike | vt.Overline}},
 		{"\x1b[1;2;3;5;7;8;9;53m\x1b[22;23;25;27;28;29;55m", style{}},
 		{"\x1b[1;31m\x1b[m", style{}},
+		{"\x1b[5m\x1b[26m", style{Attributes: vt.Blink}},
 		{"\x1b[4m", style{Underline: vt.SingleUnderline}},
 		{"\x1b[4:3m", style{Underline: vt.CurlyUnderline}},
 		{"\x1b[4:9m", style{Underline: vt.DashedUnderline}},

@@ -45,7 +45,7 @@ func (t *Terminal) sgrOne(i, n int) int {
 		pen.at &^= uint32(Overline)
 	case v <= 9:
 		pen.at |= sgrBit(v)
-	case v >= 23 && v <= 29:
+	case v >= 23 && v <= 29 && v != 26: // that is proportional spacing
 		pen.at &^= sgrBit(v - 20)
 	case v >= 30 && v <= 37:
 		pen.fg = uint32(Indexed(uint8(v - 30)))
