@@ -115,6 +115,9 @@ func (t *Terminal) join(r rune, w int) bool {
 	if !t.segments.Next() || len(t.segments.Value()) != len(b) {
 		return w == 0
 	}
+	if last.era < t.tracing && !direct {
+		t.moveAbout(last) // older text is changed, and where is not noted
+	}
 	wide := c.ch & wideBit
 	c.ch = t.internCluster(b) | wide
 	t.repeat.ch = c.ch // a repetition repeats the whole cluster

@@ -268,7 +268,8 @@ func (t *Terminal) within(r *row, a int, from, to *pinState) bool {
 	return y < end && (y > begin || y == begin && a >= from.column)
 }
 
-// moveAbout notes that text of a row, which is not of the flow, is moved within it.
+// moveAbout notes that text of a row, which is not of the flow, is moved within it
+// or changed.
 func (t *Terminal) moveAbout(r *row) {
 	for i := range t.traces {
 		if tr := &t.traces[i]; r.era < tr.era && tr.screen == t.screen {

@@ -67,6 +67,8 @@ func TestWhatIsWrittenOverOlderTextIsTraced(t *testing.T) {
 		{"over itself", "^\x1b[Habc\rx", "flow 2 0,0-0,3"},
 		{"a row inserted above", "^\x1b[H\x1b[Lnew", "flow 3 0,0-0,3"},
 		{"characters moved", "^\x1b[H\x1b[P", "flow 2 apart"},
+		{"a mark on an older character", "^\x1b[1;2H\u0301", "flow 2 apart"},
+		{"a mark on a character of its own", "^\x1b[Ho\u0301", "flow 2 0,0-0,1"},
 		{"characters moved in the flow", "^new\r\x1b[P\x1b[@", "flow 2"},
 		{"older text below", "\x1b[H^a\x1b[K\r\nb", "flow 2 0,0-1,1"},
 		{"older text down to the last row", "\x1b[6;1Hold\x1b[4;1H^a", "flow 6 3,0-3,1"},
