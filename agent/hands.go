@@ -115,7 +115,7 @@ func (h *hands) screen(ctx context.Context) (terminal.Screen, error) {
 	}
 	p, err := h.seen.On.Prompt(ctx, h.seen.ID, "")
 	above := min(p.Output.Start.Row-s.First, int64(len(s.Rows)))
-	if err == nil && p.State == terminal.Running && !p.Unseen && p.Output != (terminal.Span{}) && above > 0 {
+	if err == nil && p.State == terminal.Running && !p.Unseen && !p.Strewn && p.Output != (terminal.Span{}) && above > 0 {
 		s.Rows, s.First = s.Rows[above:], s.First+above
 	}
 	return s, err
