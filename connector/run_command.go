@@ -57,6 +57,9 @@ func runWords(r pilot.RunResult) (line, text string) {
 	switch {
 	case r.ExitCode != nil:
 		line += fmt.Sprintf(", exit code %d", *r.ExitCode)
+		if r.Status == pilot.Completed && r.ExitReason != "" { // of an output that is not told, or not all of it
+			line += ", " + terminal.OneLine(r.ExitReason, 0)
+		}
 	case !goesOn && r.ExitReason != "":
 		line += ", exit code not known: " + terminal.OneLine(r.ExitReason, 0)
 	}

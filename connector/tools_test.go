@@ -350,6 +350,18 @@ func TestARunThatIsNotOverSaysWhatMayBeDoneNext(t *testing.T) { // MCP-41
 	}
 }
 
+func TestAnOutputThatIsNotToldIsNotTakenForNone(t *testing.T) { // MCP-41, RUN-43
+	zero := 0
+	line, _ := runWords(pilot.RunResult{
+		Status: pilot.Completed, ExitCode: &zero, ExitReason: "the output is no longer kept", RunID: "r1", SessionID: "s",
+		Omitted: pilot.Omitted{HowToGet: "read_terminal session_id=s source=screen"},
+	})
+	want := "completed, exit code 0, the output is no longer kept, 0 ms, run r1 in s; not all of it stands in one place: read_terminal session_id=s source=screen"
+	if line != want {
+		t.Errorf("got %q, want %q", line, want)
+	}
+}
+
 func TestTheTextBlockSaysTheResultInALineAndQuotesTheTerminal(t *testing.T) { // MCP-41
 	s, _ := newServer(t, Options{})
 	c := dial(t, s, nil)

@@ -54,6 +54,8 @@ func (a *app) readCommand() *cobra.Command {
 			}
 			if result.Omitted.Lines > 0 {
 				a.note("%s left out; see --max-lines, --max-chars and --raw%s", plural(result.Omitted.Lines, "line"), rest(result.Omitted))
+			} else if result.Omitted.HowToGet != "" {
+				a.note("not all of it stands in one place%s", rest(result.Omitted))
 			}
 			return nil
 		}),

@@ -145,6 +145,9 @@ func (a *app) outcomeOf(r pilot.RunResult) error {
 	if r.Omitted.Lines > 0 {
 		a.note("%s left out; see --max-chars and --raw", plural(r.Omitted.Lines, "line"))
 	}
+	if r.Status == pilot.Completed && r.ExitCode != nil && r.ExitReason != "" { // of an output that is not told, or not all of it
+		a.note("%s", r.ExitReason)
+	}
 	goOn := "go on with termpilot call wait_session run_id=" + r.RunID
 	told := func(code int, format string, args ...any) error {
 		return &outcome{code: code, cause: fmt.Errorf(format, args...)}
