@@ -314,3 +314,24 @@ func TestASlowStartIsNoPrompt(t *testing.T) { // MARK-11
 		}
 	})
 }
+
+func TestZshsOptionsStayAndLoseNoHook(t *testing.T) { // MARK-25, MARK-30
+	const options = "shglob cshjunkiequotes ksharrays aliases nounset warnnestedvar warncreateglobal"
+	s := start(t, "zsh", setup{files: map[string]string{
+		".zshenv": "one() { : }\ntwo() { : }\nprecmd_functions=(one two)\npreexec_functions=(one two)\nsetopt " + options + "\n",
+		".zshrc":  "",
+	}})
+	s.run("true")
+	want := "on\n" + strings.Repeat("on\n", strings.Count(options, " "))
+	if _, output := s.run("for o in " + options + "; do [[ -o $o ]] && echo on; done"); output != want {
+		t.Errorf("got %q, want %q", output, want)
+	}
+	for _, hooks := range []string{"precmd_functions", "preexec_functions"} {
+		if _, output := s.run("emulate zsh -c 'print ${" + hooks + ":#__*}'"); output != "one two\n" {
+			t.Errorf("%s: %q", hooks, output)
+		}
+	}
+	if text := s.visible(); strings.Contains(text, "__termpilot_") {
+		t.Errorf("got %q", text)
+	}
+}

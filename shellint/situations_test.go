@@ -208,6 +208,8 @@ func TestStatusIsTheCommandsWhateverHooksRun(t *testing.T) { // MARK-25
 		{"no prompt_percent", "zsh", ".zshrc", "unsetopt prompt_percent"},
 		{"aliases", "zsh", ".zshrc", "alias builtin=false local=false; alias -g C='| wc'"},
 		{"aliases first", "zsh", ".zshenv", "alias builtin=false local=false; alias -g C='| wc' D='| wc'"},
+		{"options first", "zsh", ".zshenv", "setopt sh_glob csh_junkie_quotes posix_builtins no_unset ksh_arrays err_return"},
+		{"emulation first", "zsh", ".zshenv", "emulate sh"},
 		{"transient", "zsh", ".zshrc", "zle-line-finish() { PROMPT='» '; RPROMPT=''; zle reset-prompt }; zle -N zle-line-finish; precmd() { PROMPT=$'\\n%~\\n❯ ' }"},
 		{"right prompt", "zsh", ".zshrc", "RPROMPT='[%*]'"},
 		{"postexec", "fish", ".config/fish/config.fish", "function f --on-event fish_postexec; true; end; function g --on-event fish_prompt; true; end"},

@@ -17,9 +17,13 @@
 # PS1 and PS2 hold the marks while a line is edited, and are the user's own
 # again when a command or a hook of the user's runs.
 
-# No alias of the user's may slip into the functions.
-[[ -o aliases ]] && 'builtin' 'typeset' '-g' __termpilot_x=1 || 'builtin' 'typeset' '-g' __termpilot_x=
-'builtin' 'unsetopt' 'aliases'
+# No alias of the user's may slip into the functions, and two options have zsh
+# read text otherwise.
+'builtin' 'typeset' '-g' __termpilot_x=
+[[ -o aliases ]] && __termpilot_x=a
+[[ -o shglob ]] && __termpilot_x+=g
+[[ -o cshjunkiequotes ]] && __termpilot_x+=q
+'builtin' 'unsetopt' 'aliases' 'shglob' 'cshjunkiequotes'
 
 if [[ -o interactive && -z ${__termpilot_s-} && ${TERM-dumb} != dumb &&
 	( -n ${__termpilot_n+set} || -z ${ITERM_SHELL_INTEGRATION_INSTALLED-}${VSCODE_SHELL_INTEGRATION-} && ${TERM_PROGRAM-} != termpilot &&
@@ -114,11 +118,12 @@ __termpilot_first() {
 
 # __termpilot_final is the last of the precmd functions.
 __termpilot_final() {
-	builtin local -i st=$? percent=0
+	builtin local -i st=$? percent=0 sp=0
 	[[ -o promptpercent ]] && percent=1
-	[[ -o promptsp && -o promptcr ]] && __termpilot_sp=1 || __termpilot_sp=0
+	[[ -o promptsp && -o promptcr ]] && sp=1
 	builtin emulate -L zsh -o extendedglob -o no_xtrace
 	builtin trap - DEBUG ZERR
+	((__termpilot_sp = sp))
 	builtin local id=";aid=$__termpilot_s-$__termpilot_i$__termpilot_n"$'\a' at= more=
 	__termpilot_unwrap
 	if [[ $PWD != "$__termpilot_url[1]" || -z $__termpilot_url[2] ]]; then
@@ -204,13 +209,14 @@ __termpilot_preexec() {
 # functions that are defined under an emulation run under it from their first line.
 builtin emulate zsh -o extendedglob -o no_xtrace -o no_aliases -c '
 	functions[__termpilot_first]=$functions[__termpilot_first]
-	functions[__termpilot_preexec]=$functions[__termpilot_preexec]' 2>/dev/null
-
-builtin typeset -ga precmd_functions preexec_functions
-precmd_functions=(__termpilot_first $precmd_functions)
-preexec_functions=($preexec_functions __termpilot_preexec)
+	functions[__termpilot_preexec]=$functions[__termpilot_preexec]
+	builtin typeset -ga precmd_functions preexec_functions
+	precmd_functions=(__termpilot_first $precmd_functions)
+	preexec_functions=($preexec_functions __termpilot_preexec)' 2>/dev/null
 
 fi
 
-[[ -n $__termpilot_x ]] && 'builtin' 'setopt' 'aliases'
+[[ $__termpilot_x == *a* ]] && 'builtin' 'setopt' 'aliases'
+[[ $__termpilot_x == *g* ]] && 'builtin' 'setopt' 'shglob'
+[[ $__termpilot_x == *q* ]] && 'builtin' 'setopt' 'cshjunkiequotes'
 'builtin' 'unset' __termpilot_x
