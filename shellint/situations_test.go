@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"termpilot/terminal"
+	"termpilot/testneeds"
 )
 
 // What the shells print in each situation, beginning at a standing prompt.
@@ -75,6 +76,21 @@ func TestCtrlCLeavesThePrompt(t *testing.T) { // MARK-12
 			t.Errorf("afterwards got %q %d", output, status(p))
 		}
 	})
+}
+
+// fish 4 empties the line, and paints no prompt by itself.
+func TestCtrlCThatOnlyEmptiesTheLineLeavesThePrompt(t *testing.T) { // MARK-12, MARK-21
+	testneeds.Program(t, "fish")
+	s := start(t, "fish", setup{files: map[string]string{".config/fish/config.fish": `bind \cc 'commandline -r ""; emit fish_cancel'` + "\n"}})
+	id := s.prompt().ID
+	s.send("echo hal")
+	s.await("the echo", func() bool { return strings.Contains(string(s.stream), "hal") })
+	if p, _ := s.interrupt(id); !p.Aborted || p.Exit != nil {
+		t.Errorf("got %+v", p)
+	}
+	if p, output := s.run("echo ok"); output != "ok\n" || status(p) != 0 {
+		t.Errorf("afterwards got %q %d", output, status(p))
+	}
 }
 
 func TestARefusedLineIsNoCommand(t *testing.T) { // MARK-12

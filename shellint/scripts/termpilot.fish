@@ -148,10 +148,12 @@ and begin
     end
 
     # Ctrl-C on a line, and a line that fish refuses (it stays on the command
-    # line): fish paints the prompt anew, without an event for it.
+    # line): fish 3 paints the prompt anew, without an event for it. fish 4 after
+    # Ctrl-C only empties the line, unless it is asked to.
     function __termpilot_cancel --on-event fish_cancel --on-event fish_posterror
         test "$__termpilot_p" = edit
         and __termpilot_leave ''
+        and commandline -f repaint
     end
 
     # __termpilot_wrap puts a fish_prompt with marks in the place of the user's, when it is not there yet.
