@@ -191,13 +191,15 @@ func (p *Pilot) notFound(op, sessionID string, answers []answer) error {
 }
 
 // meant lists the sessions that somebody may have meant who did not give an
-// id: those of this name or title, else those whose id or name begins so.
+// id: those of this name or title, else those whose id, name or title begins so.
 func (p *Pilot) meant(selector string, answers []answer) string {
 	selector = strings.TrimSpace(selector)
 	exact := func(s terminal.Session) bool {
 		return strings.EqualFold(s.Name, selector) || strings.EqualFold(s.Title, selector) || s.Window == selector || s.Tab == selector
 	}
-	begins := func(s terminal.Session) bool { return begins(string(s.ID), selector) || begins(s.Name, selector) }
+	begins := func(s terminal.Session) bool {
+		return begins(string(s.ID), selector) || begins(s.Name, selector) || begins(s.Title, selector)
+	}
 	for _, like := range []func(terminal.Session) bool{exact, begins} {
 		var found []string
 		for _, a := range answers {

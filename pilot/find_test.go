@@ -52,6 +52,7 @@ func TestARefusedSelectorNamesTheCandidates(t *testing.T) { // FIND-2
 			" Build ":  "pass the session_id: fake-2 (Build), fake-3 (Build)",
 			"bui":      "pass the session_id: fake-2 (Build), fake-3 (Build)",
 			"my title": "pass the session_id: fake-1 (my title)",
+			"MY":       "pass the session_id: fake-1 (my title)",
 			"w3":       "pass the session_id: fake-3 (Build)",
 			"FAKE-2":   "pass the session_id: fake-2 (Build)",
 			"server":   "pass the session_id: fake-4 (server), fake-5 (server), fake-6 (server), fake-7 (server), fake-8 (server), 4 others",

@@ -81,7 +81,7 @@ type Session struct {
 	Window  string
 	Tab     string
 	Name    string // the name given by a person or client; "" when nobody gave one
-	Title   string // the title that programs set; one line, no control characters
+	Title   string // the title that programs set, in tmux behind SESSION:WINDOW; one line, no control characters
 	Profile string
 	Current bool // has the keyboard focus, as far as the terminal says
 

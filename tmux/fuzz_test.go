@@ -43,7 +43,7 @@ func FuzzOutputIsAsItWasPrinted(f *testing.F) { // TMUX-22
 }
 
 func FuzzListsAreReadWholeOrNotAtAll(f *testing.F) { // TMUX-22, TMUX-25
-	f.Add("P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1 na\\ me  title\nP %1", "C 0 $0 1")
+	f.Add("P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1 na\\ me  work:x title\nP %1", "C 0 $0 1")
 	f.Fuzz(func(t *testing.T, panes, clients string) {
 		answers := make([]answer, 2)
 		listed := map[string]bool{}

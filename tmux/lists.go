@@ -24,6 +24,7 @@ type listed struct {
 	fragile, exits                         bool // as of its session
 	activity                               int64
 	tty, name, title, folder, exit, signal string
+	where                                  string // what people call its session and window
 }
 
 // paneFormat tells a pane in one line. The words of people and programs come
@@ -31,9 +32,9 @@ type listed struct {
 const paneFormat = "P #{pane_id} #{pane_pid} #{pane_width} #{pane_height} #{session_id} #{window_id} " +
 	"#{pane_dead} #{&&:#{pane_active},#{window_active}} #{pane_in_mode} #{pane_synchronized} #{pane_input_off} " +
 	"#{destroy-unattached} #{exit-unattached} #{session_activity} #{?session_group_size,#{session_group_size},0} #{pane_dead_status} #{pane_dead_signal} " +
-	"#{?#{==:#{pane_start_command}," + idle + "},2,#{?@termpilot_opened,1,0}} #{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:pane_title}"
+	"#{?#{==:#{pane_start_command}," + idle + "},2,#{?@termpilot_opened,1,0}} #{q:pane_tty} #{q:@termpilot_name} #{q:pane_path} #{q:session_name}:#{q:window_name} #{q:pane_title}"
 
-const paneWords = 23
+const paneWords = 24
 
 // clientFormat tells a client.
 const clientFormat = "C #{client_control_mode} #{session_id} #{client_activity}"
@@ -62,7 +63,7 @@ func parsePane(line string) (p listed, ok bool) {
 	p = listed{
 		pane: pane, pid: number(f[2]), columns: number(f[3]), rows: number(f[4]), session: f[5], window: f[6],
 		dead: f[7] == "1", active: f[8] == "1", inMode: f[9] != "0" && f[9] != "", shared: f[10] == "1", noInput: f[11] == "1",
-		fragile: passing(f[12], f[15]), exits: isOn(f[13]), exit: f[16], signal: f[17], opened: f[18] == "1", idle: f[18] == "2", tty: f[19], name: f[20], folder: f[21], title: f[22],
+		fragile: passing(f[12], f[15]), exits: isOn(f[13]), exit: f[16], signal: f[17], opened: f[18] == "1", idle: f[18] == "2", tty: f[19], name: f[20], folder: f[21], where: f[22], title: f[23],
 	}
 	p.activity, _ = strconv.ParseInt(f[14], 10, 64)
 	ok = known && err == nil && len(p.session) > 1 && p.session[0] == '$' && len(p.window) > 1 && p.window[0] == '@'

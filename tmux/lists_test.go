@@ -48,8 +48,8 @@ func TestNoTextInTheListsEndsASession(t *testing.T) { // TMUX-25
 
 func TestAListThatCannotBeReadIsNoEvidence(t *testing.T) { // TMUX-25
 	const (
-		one = `P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1 na\ me  title`
-		two = `P %2 3 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/2   title`
+		one = `P %1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1 na\ me  work:edit\ or title`
+		two = `P %2 3 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/2   work:x title`
 	)
 	answers := func(panes []string, clients ...string) []answer {
 		all := []answer{{}, {}}
@@ -67,9 +67,9 @@ func TestAListThatCannotBeReadIsNoEvidence(t *testing.T) { // TMUX-25
 		"two panes":            {answers([]string{one, two}, "C 0 $0 7"), 2},
 		"a name of two lines":  {answers([]string{one, `of\ two\ lines`, two}), 2},
 		"a client of nothing":  {answers([]string{one}, "C 0  7"), 1},
-		"a word too few":       {answers([]string{one, `P %2 3 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/2  title`}), -1},
-		"no number":            {answers([]string{`P %1 x 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1   title`, two}), -1},
-		"no pane":              {answers([]string{`P 1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1   title`}), -1},
+		"a word too few":       {answers([]string{one, `P %2 3 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/2   title`}), -1},
+		"no number":            {answers([]string{`P %1 x 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1   work:x title`, two}), -1},
+		"no pane":              {answers([]string{`P 1 2 80 24 $0 @0 0 1 0 0 0 off off 1 0   0 /dev/pts/1   work:x title`}), -1},
 		"something before all": {answers([]string{"x", one}), -1},
 		"an unreadable client": {answers([]string{one}, "C 0 $0 soon"), -1},
 		"something of no kind": {answers([]string{one}, "x"), -1},

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"termpilot/fault"
@@ -78,7 +79,7 @@ func (p *pane) describe() terminal.Session {
 	s := terminal.Session{
 		ID: p.id, Backend: "tmux",
 		Window: seen.session + "@" + p.link.identity, Tab: seen.window + "!" + p.link.identity,
-		Name: oneLine(seen.name), Title: oneLine(seen.title), Current: who.current(seen),
+		Name: oneLine(seen.name), Title: entitled(seen.where, seen.title), Current: who.current(seen),
 		ShellPID: pid, TTY: seen.tty, Local: true, Rows: seen.rows, Columns: seen.columns, Marks: p.marks(),
 	}
 	if p.term != nil {
@@ -86,7 +87,7 @@ func (p *pane) describe() terminal.Session {
 		s.Columns, s.Rows = p.term.Size()
 		s.Host, s.Cwd = p.tracker.Folder()
 		if title := p.term.Title(); title != "" {
-			s.Title = title
+			s.Title = entitled(seen.where, title)
 		}
 	}
 	p.mu.Unlock()
@@ -100,6 +101,10 @@ func (p *pane) describe() terminal.Session {
 	}
 	return s
 }
+
+// entitled puts what people call a pane's session and window before the title that its
+// program set: those are the words in which they speak of it.
+func entitled(where, title string) string { return oneLine(strings.TrimSpace(where + " " + title)) }
 
 // starting is how long a pane must be still before a shell that has shown no
 // mark counts as one that shows none.

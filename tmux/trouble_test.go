@@ -111,7 +111,7 @@ func TestNamesAreOneLineAndNobodyElses(t *testing.T) { // TMUX-9
 	p := only(t, b)
 	for _, name := range []string{`job 10 "x"; y`, "#{pane_id} #S", "-n", "日本 $HOME \\", ""} {
 		must(t, b.Rename(ctx(t), p.ID, name))
-		if got := only(t, b); got.Name != name || strings.ContainsAny(got.Title, "\t\n\x1b\a") {
+		if got := only(t, b); got.Name != name || strings.ContainsAny(got.Title, "\t\n\x1b\a") || !strings.HasPrefix(got.Title, `a_b_c:win "dow" `) {
 			t.Errorf("got %q and the title %q, want %q", got.Name, got.Title, name)
 		}
 	}
