@@ -137,7 +137,7 @@ func connect(ctx context.Context, program string, loose bool, args, env []string
 		_ = c.cmd.Wait() // its status says no more than its words do
 		close(c.ended)
 		rest := lastWait
-		if c.isLost() { // and nobody wants it
+		if c.isLost() && !c.isReady() { // and nothing is to come
 			rest = parting
 		}
 		_ = in.SetWriteDeadline(past)
@@ -178,18 +178,20 @@ func (c *conn) close() {
 func (c *conn) cut() {
 	<-c.failed
 	select {
-	case <-c.ready:
 	case <-c.ended:
+	case <-c.ready:
 	case <-time.After(leaving):
 	}
-	_ = c.cmd.Process.Kill()
+	if !stopped(c.ended) {
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // and what it has started: the program may be a script that runs tmux
+	}
 }
 
 const (
 	// leaving is how long a connection that is given up may take to say all of itself.
 	leaving = 300 * time.Millisecond
-	// parting is how long tmux may take to notice that a client has gone: it has a copy
-	// of the output's end until then.
+	// parting is how long tmux may take to notice that a client has gone that was not
+	// there yet: it has a copy of the output's end until then.
 	parting = 100 * time.Millisecond
 )
 

@@ -62,3 +62,13 @@ func TestLeavingWhileAPanePrintsEndsNoServer(t *testing.T) { // TMUX-16
 		}
 	}
 }
+
+func TestAScriptThatRunsTmuxLeavesNoClient(t *testing.T) { // TMUX-15
+	s := newServer(t)
+	s.run("new-session", "-d")
+	path := s.fake(program() + ` "$@"; exit $?`)
+	b := s.backend(func(o *Options) { o.Program = path })
+	only(t, b)
+	must(t, b.Disconnect())
+	until(t, "no client is there", func() bool { return s.run("list-clients") == "" })
+}
