@@ -3,6 +3,7 @@ package iterm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -140,6 +141,33 @@ func TestARefusalToTellWhatCameOfAnEffectIsNoRefusalOfIt(t *testing.T) { // ITER
 			_ = c.Disconnect()
 			s.running.Wait()
 		})
+	}
+}
+
+func TestAConnectionThatEndsAnywhereAfterAnEffectLeavesItUnknown(t *testing.T) { // ITERM-9
+	for name, effect := range effects {
+		for after := range 6 {
+			s := newFakeServer(t, newWorld(2))
+			c := s.client(Options{})
+			sessions(t, c)
+			taken, since := false, 0
+			s.handling(func(c *fakeConn, m *api.ClientOriginatedMessage) bool {
+				if taken = taken || effect.is(m); !taken {
+					return false
+				}
+				if since++; since <= after {
+					return false
+				}
+				_ = s.world.answer(m) // done, and nobody is told
+				c.raw.Close()
+				return true
+			})
+			if err := effect.call(t.Context(), c); err != nil {
+				wantUnknown(t, fmt.Sprintf("%s, cut at request %d", name, after), err)
+			} else if after == 0 {
+				t.Errorf("%s: no error", name)
+			}
+		}
 	}
 }
 
