@@ -1,6 +1,7 @@
 package closing
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,9 @@ func (c *Closer) take(table *process.Table, s pilot.Seen) census {
 	scope, err := table.Scope(s.ShellPID)
 	if err != nil || len(own) == 0 {
 		return census{lost: "its shell is not among the processes of this machine any more, or not yet"}
+	}
+	if device, err := c.machine.Device(s.TTY); err == nil && device != scope[0].TTY { // its number has gone to another one
+		return census{lost: fmt.Sprintf("process %d, which the terminal tells as its shell, is not on its terminal", s.ShellPID)}
 	}
 	n := census{known: true, hides: table.Hides, shell: scope[0], reader: scope[0]}
 	n.self = slices.Contains(own, n.shell.PID)

@@ -422,6 +422,7 @@ func TestASessionWhoseShellIsNotSeenIsLeftAlone(t *testing.T) { // CLOSE-13
 		"its shell is not seen":    func(s *session) { s.procs = nil },
 		"its shell is not told":    func(s *session) { s.shell = 0 },
 		"neither is seen nor told": func(s *session) { s.procs, s.shell = nil, 0 },
+		"its number is another's":  func(s *session) { s.procs[0].Name, s.procs[0].TTY = "vim", 1 },
 	} {
 		w := newWorld(t)
 		hide(w.add("s1", "t1", "w1"))

@@ -42,6 +42,7 @@ type Machine interface {
 	Snapshot() (*process.Table, error)
 	Lookup(pid int) (process.Process, error)
 	OpenFiles(pid int) ([]string, error)
+	Device(tty string) (uint64, error)
 	Variable(pid int, name string) (string, bool)
 	Ticks(pid int) (uint64, error)
 	// Signal signals one process, only if it is still the one that started then.

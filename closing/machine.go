@@ -16,6 +16,7 @@ type machine struct{}
 func (machine) Snapshot() (*process.Table, error)         { return process.Snapshot() }
 func (machine) Lookup(pid int) (process.Process, error)   { return process.Lookup(pid) }
 func (machine) OpenFiles(pid int) ([]string, error)       { return process.OpenFiles(pid) }
+func (machine) Device(tty string) (uint64, error)         { return process.Device(tty) }
 func (machine) Variable(pid int, n string) (string, bool) { return process.Variable(pid, n) }
 func (machine) Ticks(pid int) (uint64, error)             { return process.Ticks(pid) }
 

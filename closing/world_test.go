@@ -285,6 +285,11 @@ func (w *world) Lookup(pid int) (process.Process, error) {
 
 func (w *world) OpenFiles(pid int) ([]string, error) { return w.files[pid], nil }
 
+func (w *world) Device(tty string) (device uint64, err error) {
+	_, err = fmt.Sscanf(tty, "/dev/pts/%d", &device)
+	return device, err
+}
+
 func (w *world) Variable(pid int, name string) (string, bool) {
 	if name == "ITERM_SESSION_ID" {
 		return w.started[pid], true

@@ -131,6 +131,7 @@ func (emptyMachine) Snapshot() (*machine.Table, error)      { return &machine.Ta
 func (emptyMachine) Lookup(int) (machine.Process, error)    { return machine.Process{}, machine.ErrGone }
 func (emptyMachine) OpenFiles(int) ([]string, error)        { return nil, machine.ErrGone }
 func (emptyMachine) Variable(int, string) (string, bool)    { return "", false }
+func (emptyMachine) Device(string) (uint64, error)          { return 0, machine.ErrNoTTY }
 func (emptyMachine) Ticks(int) (uint64, error)              { return 0, machine.ErrGone }
 func (emptyMachine) Signal(int, time.Time, os.Signal) error { return machine.ErrGone }
 

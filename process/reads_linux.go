@@ -22,7 +22,7 @@ const (
 // for the processes of the same user unless hardened (ptrace_scope of Yama).
 // A program that waits in poll(2) or select(2) is not found.
 func Reads(pgid int, tty string) (reads, known bool) {
-	device, err := terminalDevice(tty)
+	device, err := Device(tty)
 	if err != nil || pgid <= 0 {
 		return false, false
 	}

@@ -12,7 +12,7 @@ import (
 // opened without becoming anybody's controlling terminal, and nothing is read
 // from it. ErrNoTTY when the path is not that of a terminal device.
 func Flags(tty string) (TTY, error) {
-	if _, err := terminalDevice(tty); err != nil {
+	if _, err := Device(tty); err != nil {
 		return TTY{}, fmt.Errorf("flags of %s: %w", tty, err)
 	}
 	fd, err := unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -27,9 +27,10 @@ func Flags(tty string) (TTY, error) {
 	return TTY{Echo: termios.Lflag&unix.ECHO != 0, Canonical: termios.Lflag&unix.ICANON != 0}, nil
 }
 
-// terminalDevice returns the device number of a terminal. Only a character
-// device below /dev counts: to open anything else could have an effect.
-func terminalDevice(tty string) (uint64, error) {
+// Device returns the device number of a terminal, given the path of its device, as
+// [Entry] has it. ErrNoTTY when the path is not that of a terminal device: only a
+// character device below /dev counts, since to open anything else could have an effect.
+func Device(tty string) (uint64, error) {
 	if !strings.HasPrefix(tty, "/dev/") {
 		return 0, ErrNoTTY
 	}
