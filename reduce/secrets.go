@@ -425,11 +425,16 @@ func (f *finder) bare() {
 	if width < narrow || width > wide {
 		return
 	}
+	mixes := 0 // lines; one or another may lack a figure
 	for i, text := range f.lines {
 		text = strings.TrimSpace(text)
-		if span(text, 0, "+/=") < len(text) || len(text) > width || len(text) < width && i > 0 && i < n-1 || len(text) == width && !mixed(text) {
+		if span(text, 0, "+/=") < len(text) || len(text) > width || len(text) < width && i > 0 && i < n-1 {
 			return
 		}
+		mixes += boolInt(mixed(text))
+	}
+	if mixes <= n/2 {
+		return
 	}
 	for i := range f.lines {
 		f.hide(i, 0, len(f.lines[i]))
