@@ -30,6 +30,8 @@ type question struct {
 	typed  bool          // and whether the key was typed
 	asking chan struct{} // closed when the question that is on its way has been answered, or not
 	answer chan struct{} // holds a token when it is answered
+	told   bool          // the shell has told since how it stands
+	drawn  bool          // and draws its line anew then
 }
 
 // ask asks those of the panes whose prompt stands and is not known. It returns when they
@@ -68,7 +70,7 @@ func (p *pane) ask(ctx context.Context) {
 		return
 	}
 	asking, answer := make(chan struct{}), make(chan struct{}, 1)
-	p.question.asking, p.question.answer = asking, answer
+	p.question.asking, p.question.answer, p.question.told, p.question.drawn = asking, answer, false, false
 	p.mu.Unlock()
 	typed := false
 	for range 2 { // the second key undoes the first where that was taken as text
@@ -76,7 +78,7 @@ func (p *pane) ask(ctx context.Context) {
 			break
 		}
 		typed = true
-		if answered(ctx, answer) {
+		if answered(ctx, answer) || !p.open() {
 			break
 		}
 	}
@@ -130,9 +132,31 @@ func answered(ctx context.Context, answer chan struct{}) bool {
 	return false
 }
 
+// open reports whether the question still is one.
+func (p *pane) open() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unplaced()
+}
+
+// heardMark notes the shell's answer, which is whole when its prompt is drawn again.
+// A prompt that it draws before is none: bash does, and takes it from the screen
+// again while it answers. mu is held.
+func (p *pane) heardMark(command int, payload []byte) {
+	if p.question.answer == nil {
+		return
+	}
+	switch mark, _ := shellint.Parse(command, payload); mark.Kind {
+	case shellint.Standing:
+		p.question.told, p.question.drawn = !mark.Drawn, mark.Drawn
+	case shellint.PromptEnd:
+		p.question.told = p.question.told || p.question.drawn
+	}
+}
+
 // heardAnswer notes that the prompt is known. mu is held.
 func (p *pane) heardAnswer() {
-	if p.question.answer != nil && !p.unplaced() {
+	if p.question.answer != nil && p.question.told && !p.unplaced() {
 		select {
 		case p.question.answer <- struct{}{}:
 		default:

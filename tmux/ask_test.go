@@ -278,6 +278,31 @@ func TestOtherModesAndUnfinishedLinesAreTold(t *testing.T) { // TMUX-33
 	})
 }
 
+// bash waits for what Escape may begin. When it is asked meanwhile it leaves the insert
+// mode first, and draws its prompt for that.
+func TestAnEmptyLineIsEmptyWhileEscapeIsPending(t *testing.T) { // TMUX-33
+	s := newServer(t)
+	s.write(".bash_profile", people["vi"][".bash_profile"]+"PS1='> '\n")
+	s.run("new-session", "-d", "-x", "80", "-y", "24", "sleep 600")
+	b := s.backend()
+	shell, err := b.Open(ctx(t), terminal.OpenSpec{Profile: "bash", Columns: 60, Rows: 20})
+	must(t, err)
+	awaitPrompt(t, b, shell.ID, "")
+	for range 6 {
+		must(t, b.Disconnect())
+		until(t, "the insert mode is drawn", func() bool {
+			now := s.looks(shell.ID)
+			return strings.HasPrefix(now, "(ins)>\n") && columnIn(now) == len("(ins)> ")
+		})
+		s.press(shell.ID, "Escape")
+		b = s.backend()
+		if p, err := b.Prompt(ctx(t), shell.ID, ""); err != nil || p.State != terminal.Editing || p.Typed != terminal.No {
+			t.Errorf("%+v, %v", p, err)
+		}
+		s.press(shell.ID, "i")
+	}
+}
+
 // What reads is not asked, whatever it prints.
 func TestOnlyALineEditorIsAsked(t *testing.T) { // TMUX-34
 	everyShell(t, func(t *testing.T, s *server, id terminal.ID) {

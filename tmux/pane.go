@@ -219,6 +219,7 @@ func (p *pane) await() {
 // osc takes a mark at its place in the stream. The emulator calls it in Write,
 // so mu is held.
 func (p *pane) osc(command int, payload []byte) {
+	p.heardMark(command, payload)
 	for _, c := range p.tracker.OSC(command, payload) {
 		if p.held != nil {
 			p.tellHeld()

@@ -55,7 +55,7 @@ func (p *pane) take(pic picture) {
 	p.term.Replies()
 	p.base = p.top() - int64(pic.history)
 	p.lastOutput = time.Now()
-	p.question = question{prompt: p.tracker.Resume(pic.folder), asking: p.question.asking, answer: p.question.answer}
+	p.question = question{prompt: p.tracker.Resume(pic.folder), asking: p.question.asking, answer: p.question.answer, told: p.question.told, drawn: p.question.drawn}
 	if again {
 		p.tellHeld()
 		for w := range p.watchers {
