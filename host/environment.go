@@ -10,18 +10,22 @@ import (
 	"termpilot/shellint"
 )
 
-// Variables that describe the terminal, editor or agent that the host happened
-// to be started from. In a session of ours they would be lies.
+// Variables that describe the terminal, editor, agent or service that the host
+// happened to be started from. In a session of ours they would be lies.
 var (
 	leftovers = []string{
 		"TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID", "CLAUDECODE", "TERM_SESSION_ID",
 		"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LC_TERMINAL", "LC_TERMINAL_VERSION", "TERMINFO", "TERMCAP",
 		"COLORFGBG", "VTE_VERSION", "WT_SESSION", "WT_PROFILE_ID", "INSIDE_EMACS", "ELECTRON_RUN_AS_NODE",
+		"TERMINAL_EMULATOR", "TERM_FEATURES", "XTERM_VERSION", "XTERM_SHELL", "XTERM_LOCALE", "TILIX_ID", "GUAKE_TAB_UUID", "SHELL_SESSION_ID",
+		"NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC", "ZED_TERM",
+		"GEMINI_CLI", "GOOSE_TERMINAL", "CLINE_ACTIVE", "OPENCODE", "AI_AGENT",
+		"NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "INVOCATION_ID", "JOURNAL_STREAM", // of the service manager
 		"SHLVL", "OLDPWD", "_", "LINES", "COLUMNS", "PS1",
 	}
 	leftoverPrefixes = []string{
 		"CLAUDE_CODE_", "CODEX_", "ITERM_", "IT2_", "VSCODE_", "KITTY_", "GHOSTTY_", "WEZTERM_",
-		"ALACRITTY_", "KONSOLE_", "ZELLIJ",
+		"ALACRITTY_", "KONSOLE_", "ZELLIJ", "GNOME_TERMINAL_", "PTYXIS_", "TERMINATOR_", "WARP_", "CURSOR_",
 	}
 	// What termpilot itself may have been given: credentials and settings of its
 	// own server, tunnel and iTerm2 client.

@@ -18,6 +18,8 @@ func TestTheEnvironmentIsTheUsersAndTheTerminalsOwn(t *testing.T) { // HOST-10, 
 		o.Env = append(o.Env, "MINE=kept", "CODEX_HOME=/c", "EDITOR=vi",
 			"TMUX=/tmp/x,1,0", "TMUX_PANE=%1", "STY=1", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CODEX_SANDBOX=1",
 			"ITERM_SESSION_ID=w0t0p0:X", "ITERM_PROFILE=x", "TERM_SESSION_ID=x", "VSCODE_PID=1", "TERM_PROGRAM=vscode", "LC_TERMINAL=iTerm2",
+			"GEMINI_CLI=canary", "CURSOR_AGENT=canary", "OPENCODE=canary", "NVIM=canary", "TERMINAL_EMULATOR=canary", "GNOME_TERMINAL_SCREEN=canary",
+			"WARP_IS_LOCAL_SHELL_SESSION=canary", "NOTIFY_SOCKET=canary", "JOURNAL_STREAM=canary",
 			"ITERM2_COOKIE=canary", "ITERM2_KEY=canary", "CONTROL_PLANE_API_KEY=canary", "TERMPILOT_HTTP_TOKEN=canary")
 	})
 	c := h.connect()
