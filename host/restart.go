@@ -64,11 +64,8 @@ func (h *server) restart(old *session) error {
 		return &fault.Error{Op: "restart", Session: old.id, Code: fault.Busy, Detail: "it is being restarted", Hint: "wait for that"}
 	case !lives:
 		r := old.again()
-		r.window = window
-		fresh, err := h.open(r)
-		if err == nil {
-			fresh.takeOver(old)
-		}
+		r.window, r.heirOf = window, old
+		_, err := h.open(r)
 		return err
 	}
 	if err := h.runnable(old.request); err != nil { // nothing is ended for what cannot begin

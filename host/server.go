@@ -70,6 +70,7 @@ type request struct {
 	index      int    // of the tab; -1 is the last
 	beside     *session
 	near       *session // in whose folder it may start
+	heirOf     *session // of which it takes over what clients keep there
 	vertical   bool
 	before     bool
 	command    []string // run instead of the shell
@@ -100,6 +101,9 @@ func (h *server) open(r request) (*session, error) {
 		s.abandon()
 		return nil, err
 	}
+	if r.heirOf != nil {
+		s.takeOver(r.heirOf)
+	}
 	s.begin()
 	return s, nil
 }
@@ -116,7 +120,7 @@ func (h *server) start(r request) (*session, error) {
 		viewers: map[*viewer]struct{}{}, told: map[string]string{}, seen: map[string]any{},
 		lastOutput: time.Now(),
 	}
-	s.request.beside, s.request.near = nil, nil // a session must not keep another in memory
+	s.request.beside, s.request.near, s.request.heirOf = nil, nil, nil // a session must not keep another in memory
 	s.facts = facts{name: r.name, created: time.Now(), user: map[string]string{}, properties: map[string]string{}}
 	maps.Copy(s.facts.properties, r.properties)
 	dir := r.dir
