@@ -46,7 +46,7 @@ func newRegistration(c *client, r *api.RPCRegistrationRequest) (*registration, b
 		return nil, false
 	}
 	for _, d := range r.GetDefaults() {
-		if !isPath(strings.TrimSuffix(d.GetPath(), "?")) {
+		if !isIdentifier(d.GetName()) || !isPath(strings.TrimSuffix(d.GetPath(), "?")) {
 			return nil, false
 		}
 		f.defaults[d.GetName()] = d.GetPath()

@@ -232,7 +232,9 @@ func TestRegistrationsAndOpenCallsAreBounded(t *testing.T) { // HOST-148
 	for name, r := range map[string]*api.RPCRegistrationRequest{
 		"no name": register("", nil, nil, 0), "a name with blanks": register("a b", nil, nil, 0),
 		"an argument twice": register("f", []string{"a", "a"}, nil, 0), "a default that is no path": register("f", []string{"a"}, map[string]string{"a": "1+1"}, 0),
-		"many arguments": register("f", make([]string, maxArguments+1), nil, 0), "nothing": nil,
+		"a default without a name":   register("f", nil, map[string]string{"": "id"}, 0),
+		"a default with a long name": register("f", nil, map[string]string{strings.Repeat("x", maxName+1): "id"}, 0),
+		"many arguments":             register("f", make([]string, maxArguments+1), nil, 0), "nothing": nil,
 	} {
 		if got := c.register(r, true); got != api.NotificationResponse_REQUEST_MALFORMED {
 			t.Errorf("%s: %v", name, got)

@@ -130,6 +130,9 @@ func (c *client) put(burst []message) error {
 	return nil
 }
 
+// reading leaves out what this host does not know, which would be kept with what it does.
+var reading = proto.UnmarshalOptions{DiscardUnknown: true}
+
 // read takes requests in order. Text messages and what is no protobuf get no
 // answer, as from the API's own server.
 func (c *client) read() {
@@ -143,7 +146,7 @@ func (c *client) read() {
 			continue
 		}
 		in := &api.ClientOriginatedMessage{}
-		if err := proto.Unmarshal(data, in); err != nil {
+		if err := reading.Unmarshal(data, in); err != nil {
 			continue
 		}
 		c.out.hurry()

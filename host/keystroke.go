@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
+
 	"termpilot/iterm/api"
 )
 
@@ -240,8 +242,9 @@ func (k keystroke) matches(p *api.KeystrokePattern) bool {
 		slices.Contains(p.GetCharactersIgnoringModifiers(), k.ignoring)
 }
 
-// maxPatterns is how many patterns one client may give for one subscription.
-const maxPatterns = 1024
+// maxPatterns is how many patterns one client may give for one subscription, and
+// maxPatternBytes how long they may be together.
+const maxPatterns, maxPatternBytes = 1024, 64 << 10
 
 // press takes what a person typed into an attached terminal: it is told to the
 // clients that watch, and what none of them keeps for itself goes to the program.
@@ -279,11 +282,16 @@ func (c *client) keeps(session string, key keystroke) bool {
 	return false
 }
 
-// patternsOf are the patterns that a subscription brings. false when they are too many.
+// patternsOf are the patterns that a subscription brings. false when they are too
+// many or too long.
 func patternsOf(in *api.NotificationRequest) ([]*api.KeystrokePattern, bool) {
 	list := in.GetKeystrokeFilterRequest().GetPatternsToIgnore()
 	if in.GetNotificationType() == api.NotificationType_NOTIFY_ON_KEYSTROKE {
 		list = in.GetKeystrokeMonitorRequest().GetPatternsToIgnore()
 	}
-	return list, len(list) <= maxPatterns
+	bytes := 0
+	for _, p := range list {
+		bytes += proto.Size(p)
+	}
+	return list, len(list) <= maxPatterns && bytes <= maxPatternBytes
 }

@@ -88,6 +88,12 @@ func TestAWrongSubscriptionIsRefusedAndChangesNothing(t *testing.T) { // HOST-15
 			Session: &id, Subscribe: on, NotificationType: kind(api.NotificationType_KEYSTROKE_FILTER),
 			Arguments: &api.NotificationRequest_KeystrokeFilterRequest{KeystrokeFilterRequest: &api.KeystrokeFilterRequest{PatternsToIgnore: make([]*api.KeystrokePattern, maxPatterns+1)}},
 		}, api.NotificationResponse_REQUEST_MALFORMED},
+		"long patterns": {&api.NotificationRequest{
+			Session: &id, Subscribe: on, NotificationType: kind(api.NotificationType_KEYSTROKE_FILTER),
+			Arguments: &api.NotificationRequest_KeystrokeFilterRequest{KeystrokeFilterRequest: &api.KeystrokeFilterRequest{PatternsToIgnore: []*api.KeystrokePattern{
+				{Characters: []string{strings.Repeat("x", maxPatternBytes)}},
+			}}},
+		}, api.NotificationResponse_REQUEST_MALFORMED},
 	} {
 		if got := c.call(test.in).GetNotificationResponse().GetStatus(); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
