@@ -14,6 +14,7 @@ import (
 
 	"termpilot/fault"
 	"termpilot/host"
+	"termpilot/lazy"
 	"termpilot/shellwords"
 	"termpilot/terminal"
 	"termpilot/tmux"
@@ -169,13 +170,16 @@ func watchSize(tty *os.File) (sizes chan host.Size, stop func()) {
 // a key in one piece.
 type detachReader struct{ in io.Reader }
 
-var detachSpellings = [][]byte{[]byte("\x1b[92;5u"), []byte("\x1b[27;5;92~")}
+// detachSpelling is Ctrl-\ as kitty's protocol spells it, with the other codes of
+// its key, the modifiers, which the locks of a keyboard add to, whether it was
+// pressed or repeats, and its text; or as xterm does.
+var detachSpelling = lazy.Regexp(`\x1b\[(?:92(?::[0-9:]*)?;(?:5|69|133|197)(?::[12])?(?:;[0-9:]*)?u|27;5;92~)`)
 
 func (r *detachReader) Read(p []byte) (int, error) {
 	n, err := r.in.Read(p)
 	typed := p[:n]
-	for _, spelling := range detachSpellings {
-		typed = bytes.ReplaceAll(typed, spelling, []byte{detachKey})
+	if bytes.IndexByte(typed, 0x1b) >= 0 {
+		typed = detachSpelling().ReplaceAllLiteral(typed, []byte{detachKey})
 	}
 	return copy(p, typed), err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -145,6 +146,26 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) { // CLI-5
 		endsWithin(t, p.cmd, patient, exitUsage)
 		if got := bytes.ContainsRune([]byte(p.all()), 0x1b); got != c.want {
 			t.Errorf("%s: colour %v, want %v: %q", c.add, got, c.want, p.all())
+		}
+	}
+}
+
+func TestTheDetachKeyIsKnownHoweverItIsSpelled(t *testing.T) { // CLI-25
+	for spelled, want := range map[string]string{
+		"\x1c": "\x1c", "\x1b[92;5u": "\x1c", "\x1b[27;5;92~": "\x1c",
+		"\x1b[92;5:1ux":         "\x1cx", // a press is told
+		"\x1b[92;5:2u":          "\x1c",
+		"\x1b[92::55;5u":        "\x1c", // with the key's place on another keyboard
+		"\x1b[92:124:55;133:1u": "\x1c", // with Num Lock on
+		"a\x1b[92;69;28ub":      "a\x1cb",
+		"\x1b[92;5:3u":          "\x1b[92;5:3u", // let go of
+		"\x1b[92;6u":            "\x1b[92;6u",   // with Shift
+		"\x1b[92;1;92u":         "\x1b[92;1;92u",
+		"\x1b[192;5u":           "\x1b[192;5u",
+	} {
+		typed, err := io.ReadAll(&detachReader{in: strings.NewReader(spelled)})
+		if err != nil || string(typed) != want {
+			t.Errorf("%q: got %q, %v, want %q", spelled, typed, err, want)
 		}
 	}
 }
