@@ -314,6 +314,22 @@ func TestAFaultOfOursEndsNeitherTheHostNorTheSession(t *testing.T) { // HOST-87
 	if got := s.term.Text(1, 1); len(got) != 1 || got[0].Text != "new" {
 		t.Errorf("after the fault: %+v", got)
 	}
+	v := newViewer(s)
+	s.viewers[v] = struct{}{}
+	for what, do := range map[string]func(){"a painting": func() { v.painting() }, "the end of a frame": s.releaseFrame} {
+		s.term = nil
+		do()
+		if s.term == nil || !v.repaint {
+			t.Errorf("%s: the screen does not begin anew", what)
+		}
+		s.draw(nil) // the lock is free
+	}
+	s.host.layout = newLayout()
+	func() {
+		defer func() { _ = recover() }()
+		s.host.arrange(func(*layout) bool { panic("ours") })
+	}()
+	s.host.arrange(func(*layout) bool { return false }) // the lock is free
 	c := &client{host: s.host, out: newOutbox(func() {})}
 	c.handle(7, quick(func(*client, *api.FocusRequest) (*api.FocusResponse, error) { panic("ours") }), &api.FocusRequest{})
 	sent := c.out.take()

@@ -4,13 +4,7 @@ package host
 // sizes that it then has for them, and tells what came of it. A change that
 // returns false changed nothing.
 func (h *server) arrange(change func(*layout) bool) bool {
-	h.mu.Lock()
-	changed := change(h.layout)
-	if changed {
-		h.trimBroadcasts()
-	}
-	h.mu.Unlock()
-	if !changed {
+	if !h.change(change) {
 		return false
 	}
 	h.settle()
@@ -19,6 +13,17 @@ func (h *server) arrange(change func(*layout) bool) bool {
 	h.tellLayout()
 	h.tellFocus()
 	return true
+}
+
+// change is the first step of arrange. A fault in it leaves the lock free.
+func (h *server) change(change func(*layout) bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed := change(h.layout)
+	if changed {
+		h.trimBroadcasts()
+	}
+	return changed
 }
 
 // refocus is arrange for a change that moves nothing but the focus: the layout

@@ -212,15 +212,7 @@ func (v *viewer) paint(conn net.Conn) {
 		}
 		kind := byte(frameOutput)
 		if repaint {
-			// Under the session's lock nothing is drawn, so that what is shown
-			// after the painting continues exactly where it was taken.
-			kind = frameRedraw
-			s := v.lock()
-			v.mu.Lock()
-			output = s.term.Redraw()
-			v.waiting, v.repaint = nil, false
-			v.mu.Unlock()
-			s.mu.Unlock()
+			kind, output = frameRedraw, v.painting()
 		}
 		_ = conn.SetWriteDeadline(time.Now().Add(writePatience))
 		for len(output) > 0 {
@@ -235,6 +227,18 @@ func (v *viewer) paint(conn net.Conn) {
 			return
 		}
 	}
+}
+
+// painting is the screen of the session that is shown. Under its lock nothing is
+// drawn, so that what is shown after it continues exactly where it was taken.
+func (v *viewer) painting() []byte {
+	s := v.lock()
+	defer s.mu.Unlock()
+	defer s.survive()
+	v.mu.Lock()
+	v.waiting, v.repaint = nil, false
+	v.mu.Unlock()
+	return s.term.Redraw()
 }
 
 // readViewer takes what a person does, until they leave.

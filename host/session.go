@@ -282,6 +282,7 @@ func (s *session) drawn() {
 func (s *session) releaseFrame() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.survive()
 	s.release = nil
 	s.term.Release()
 	s.drawn()
@@ -350,11 +351,12 @@ func (s *session) resize(to Size) error {
 	if err := s.device.resize(to.Columns, to.Rows); err != nil {
 		return err
 	}
-	s.term.Resize(to.Columns, to.Rows)
-	s.followText()
 	s.facts.mu.Lock()
 	s.facts.columns, s.facts.rows = to.Columns, to.Rows
 	s.facts.mu.Unlock()
+	defer s.survive()
+	s.term.Resize(to.Columns, to.Rows)
+	s.followText()
 	for v := range s.viewers {
 		v.redraw()
 	}

@@ -168,11 +168,15 @@ func (h *server) prompts() map[string]toldPrompt {
 	live := h.everyone()
 	all := make(map[string]toldPrompt, len(live))
 	for _, s := range live {
-		s.mu.Lock()
-		all[s.id] = toldPrompt{s.promptView(), s.marksState()}
-		s.mu.Unlock()
+		all[s.id] = s.toldPrompt()
 	}
 	return all
+}
+
+func (s *session) toldPrompt() toldPrompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return toldPrompt{s.promptView(), s.marksState()}
 }
 
 func (h *server) variable(name string) string {
