@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -102,6 +103,26 @@ func TestARemovedSocketComesBack(t *testing.T) { // HOST-90
 		if info, err := os.Stat(loc.Socket); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info, err)
 		}
+	}
+}
+
+func TestASocketThatCannotComeBackIsSaidOnce(t *testing.T) { // HOST-90
+	t.Parallel() // it waits more than it works
+	said := &counter{word: "cannot be accepted"}
+	h := newHost(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(said, nil)) })
+	away := h.loc.Folder + "-away"
+	if err := errors.Join(os.Rename(h.loc.Folder, away), os.Symlink(filepath.Join(h.home, "none"), h.loc.Folder)); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "both sockets are missed", func() bool { return said.n.Load() >= 2 })
+	end := time.Now().Add(4 * acceptPause)
+	waitUntil(t, "time passes", func() bool { return time.Now().After(end) })
+	if err := errors.Join(os.Remove(h.loc.Folder), os.Rename(away, h.loc.Folder)); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "it answers again", func() bool { _, err := inspect(t.Context(), h.loc); return err == nil })
+	if n := said.n.Load(); n != 2 {
+		t.Errorf("it is said %d times", n)
 	}
 }
 

@@ -169,16 +169,20 @@ func (c *connections) closeAll() {
 const acceptPause = 200 * time.Millisecond
 
 func (h *server) accept(d *door, conns *connections, serve func(*net.UnixConn)) {
-	for {
+	for failing := false; ; {
 		conn, err := d.accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors, most likely: let some go
-			h.log.Error("a client cannot be accepted", "error", err)
+		if err != nil { // out of descriptors, or the folder is gone and cannot be made
+			if !failing { // it may last for hours
+				h.log.Error("clients cannot be accepted", "socket", d.path, "error", err)
+			}
+			failing = true
 			time.Sleep(acceptPause)
 			continue
 		}
+		failing = false
 		if !conns.add(conn) {
 			h.log.Warn("client refused: too many")
 			_ = conn.Close()
