@@ -78,14 +78,7 @@ func (s *Places) settle(p shellint.Prompt) {
 	if !traced.Hidden {
 		at = s.survey(pin, traced, true)
 	}
-	s.term.EndTrace(pin)
-	for _, v := range append(traced.Over, vt.Stretch{From: traced.Anew}) {
-		for _, pin := range []vt.Pin{v.From, v.To} {
-			if pin != at.from && pin != at.to {
-				s.term.Unpin(pin)
-			}
-		}
-	}
+	s.endTrace(pin, at)
 	if at == (painted{}) {
 		return
 	}
@@ -97,6 +90,19 @@ func (s *Places) settle(p shellint.Prompt) {
 		oldest := s.strewn[0].OutputStart
 		s.forgetPainted(oldest)
 		s.painted[oldest] = painted{strewn: true, lost: true}
+	}
+}
+
+// endTrace ends a trace, and gives up its pins but those of keep.
+func (s *Places) endTrace(pin vt.Pin, keep painted) {
+	traced, _ := s.term.Traced(pin)
+	s.term.EndTrace(pin)
+	for _, v := range append(traced.Over, vt.Stretch{From: traced.Anew}) {
+		for _, pin := range []vt.Pin{v.From, v.To} {
+			if pin != keep.from && pin != keep.to {
+				s.term.Unpin(pin)
+			}
+		}
 	}
 }
 

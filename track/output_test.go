@@ -102,6 +102,23 @@ func TestAPromptThatPaintsOverWhatWasPaintedLosesNothingOfIt(t *testing.T) { // 
 	}
 }
 
+func TestOldTextIsNoPartOfACommandLine(t *testing.T) { // MARK-38
+	for typed, want := range map[string]string{
+		"x": "x", "echo": "echo", "echo a long line that wraps": "echo a long line that wraps", "": "",
+		"ehco\b\b\bcho": "echo", "echo one\r\x1b[K$ ls": "ls", "echo\r$ ls -l": "ls -l",
+	} {
+		for _, old := range []string{"an old line that goes on\r\nanother old line\r\n", "an old line", "\r\nold"} {
+			s := newScreen("")
+			s.draw(old + "\x1b[H<A>$ <B>" + typed)
+			s.draw("\r\n<C>")
+			if got := s.Prompt("s.p1", false).Command; got != want {
+				t.Errorf("%q over %q: got %q, want %q", typed, old, got, want)
+			}
+			s.draw("<D0>")
+		}
+	}
+}
+
 // digits counts what the command of TestNoOldTextIsOutput printed in a text, and
 // letters what stood there before.
 func digits(text string) (digits, letters int) {

@@ -74,6 +74,9 @@ func (s *Places) Mark(mark shellint.Mark) []shellint.Change {
 		s.change(&changes[i])
 		s.keepTail(changes[i], mark)
 	}
+	if mark.Kind == shellint.PromptEnd && s.machine.Last().CommandStart == s.next {
+		s.term.Trace(s.pins[s.next])
+	}
 	if mark.Kind == shellint.Standing {
 		s.stands(mark, len(changes) > 0)
 	}
@@ -94,12 +97,15 @@ func (s *Places) change(c *shellint.Change) {
 		s.touched, s.right, s.standing = false, "", nil
 	case terminal.Ended:
 		s.settle(*p)
+	case terminal.Aborted:
+		s.endTrace(s.pins[p.CommandStart], painted{})
 	case terminal.Started:
-		s.term.Trace(s.pins[p.OutputStart])
 		if p.Command == "" {
 			p.Command = strings.TrimRight(s.Line(*p), " \n")
 			s.machine.SetCommand(p.ID, p.Command)
 		}
+		s.endTrace(s.pins[p.CommandStart], painted{})
+		s.term.Trace(s.pins[p.OutputStart])
 	}
 }
 

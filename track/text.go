@@ -16,7 +16,7 @@ const mostText = 2000
 // than 2,000 rows down is left out.
 func (s *Places) Line(p shellint.Prompt) string {
 	from, ok := s.Locate(p.CommandStart)
-	to, spans := s.cursor(), s.Further(p)
+	to, spans := s.typedEnd(p, from), s.Further(p)
 	if !ok || (terminal.Span{Start: from, End: to}).Empty() {
 		return ""
 	}
@@ -35,6 +35,26 @@ func (s *Places) Line(p shellint.Prompt) string {
 		}
 	}
 	return b.String()
+}
+
+// typedEnd is the cursor, or the end of what was written since the prompt's end,
+// at from, where older text stands to the right of it.
+func (s *Places) typedEnd(p shellint.Prompt, from terminal.Point) terminal.Point {
+	end := s.cursor()
+	traced, ok := s.term.Traced(s.pins[p.CommandStart])
+	if !ok || traced.Hidden || traced.Apart || from.Row >= traced.Flow {
+		return end
+	}
+	last := from
+	for _, v := range traced.Over {
+		if to, ok := s.pinned(v.To); ok {
+			last = later(last, to)
+		}
+	}
+	if later(end, last) != end || s.filled(later(last, terminal.Point{Row: traced.Flow}), end) { // it goes on there
+		return end
+	}
+	return last
 }
 
 // rightOfCursor is the text from the cursor to the end of its line.
