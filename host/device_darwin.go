@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,6 +30,8 @@ type wakePipe struct{ r, w int }
 
 func newWakePipe() (wakePipe, error) {
 	var p [2]int
+	syscall.ForkLock.RLock() // a program that is started now must not inherit it
+	defer syscall.ForkLock.RUnlock()
 	if err := unix.Pipe(p[:]); err != nil {
 		return wakePipe{}, err
 	}
