@@ -107,6 +107,22 @@ func TestAProgramThatAsksBeforeItSetsTheModeGetsItsAnswer(t *testing.T) { // HOS
 	}
 }
 
+// fish asks for the colours at each prompt, and waits two seconds for an answer.
+func TestAPromptThatAsksGetsItsAnswer(t *testing.T) { // HOST-43
+	testneeds.Program(t, "bash")
+	h := newHost(t)
+	h.write(".bash_profile", `PS1='\[\e[5n\]$ '; bind -x '"\e[0n": answers=$((answers+1))'; PROMPT_COMMAND='printf "\e[c"'`+"\n")
+	c := h.connect()
+	id := c.openReady("bash")
+	for range 3 {
+		c.run(id, "answers=0")
+		waitUntil(t, "an answer", func() bool {
+			_, out := c.run(id, `echo "<$answers>"`)
+			return strings.Contains(out, "<") && !strings.Contains(out, "<0>")
+		})
+	}
+}
+
 func TestSmallTextsThatWaitTakeNoMoreThanTheyAre(t *testing.T) { // HOST-41
 	q := newInput(nil)
 	for range maxInput {

@@ -41,18 +41,32 @@ func (s *session) osc(command int, payload []byte) {
 		return
 	case shellint.PromptStart, shellint.PromptEnd, shellint.OutputStart, shellint.CommandEnd:
 		m.lost = m.lost && !m.machine.Believes(mark)
+		if mark.Kind == shellint.PromptStart && s.promptAsks(mark) && !s.atPrompt() {
+			s.dropAnswers() // of a hook's questions
+		}
 	}
 	for _, change := range m.places.Mark(mark) {
 		s.promptChanged(change)
 	}
 }
 
+// promptAsks reports whether what is asked behind a mark is the line editor's
+// question: fish asks within its prompt, and waits for the answer. mu is held.
+func (s *session) promptAsks(mark shellint.Mark) bool {
+	return s.marks.machine.Guarded() && s.marks.machine.Believes(mark) && !mark.Secondary
+}
+
+// dropAnswers drops the answers that nobody has read yet. mu is held.
+func (s *session) dropAnswers() {
+	s.withheld = nil
+	s.term.Replies()
+}
+
 // promptChanged brings the session up to date with a change and tells it.
 func (s *session) promptChanged(change shellint.Change) {
 	p := change.Prompt
-	if change.Kind != terminal.Started {
-		s.withheld = nil // what was asked before this belongs to the command before
-		s.term.Replies()
+	if change.Kind != terminal.Started && (change.Kind != terminal.PromptShown || !s.marks.machine.Guarded()) {
+		s.dropAnswers() // what was asked before this belongs to the command before
 	}
 	s.tellHeld()
 	switch change.Kind {
