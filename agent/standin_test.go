@@ -264,6 +264,7 @@ func (s *standIn) turn(text string) {
 	if does["GAP"] != "" {
 		s.busyFor = ""
 		s.redraw()
+		note("gap", text)
 		s.work(does["GAP"])
 	}
 	if does["RUN"] != "" && !s.ask(does["RUN"], does["SWAP"], does["WORDS"] != "") {
