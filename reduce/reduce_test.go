@@ -180,6 +180,8 @@ func TestMaskHidesAKeyThatIsOneLine(t *testing.T) { // REDUCE-10
 			"K='-----BEGIN EC PRIVATE KEY-----***-----END EC PRIVATE KEY-----' and on\nnext line",
 		},
 		{"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG\nMIIEvQIB\n-----END", "-----BEGIN PRIVATE KEY-----***\n***\n-----END"},
+		{"\"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANB", "\"-----BEGIN PRIVATE KEY-----***"}, // it is being printed
+		{"it says -----BEGIN PRIVATE KEY----- there", "it says -----BEGIN PRIVATE KEY----- there"},
 		{"a:-----BEGIN PRIVATE KEY-----\nb:-----BEGIN PRIVATE KEY-----", "a:-----BEGIN PRIVATE KEY-----\nb:-----BEGIN PRIVATE KEY-----"},
 		{"-----BEGIN CERTIFICATE-----\nMIIEvQIBADANBgkqhkiG\n-----END CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nMIIEvQIBADANBgkqhkiG\n-----END CERTIFICATE-----"},
 	} {

@@ -240,9 +240,17 @@ func (f *finder) pieces(line, from int, below keyMark, inside bool) {
 
 // piece hides a part of a line that has a mark, when it can be of a key.
 func (f *finder) piece(line, from, to int) {
-	if holdsKey(f.lines[line][from:to]) {
+	if piece := f.lines[line][from:to]; holdsKey(piece) || beginsKey(piece) {
 		f.hide(line, from, to)
 	}
+}
+
+// beginsKey reports whether a piece is a line end in a string, as it stands behind a
+// mark, and behind it nothing but what keys are written in: of a key that is being
+// printed.
+func beginsKey(piece string) bool {
+	line, ok := strings.CutPrefix(strings.TrimPrefix(piece, `\r`), `\n`)
+	return ok && line != "" && span(line, 0, "+/=") == len(line)
 }
 
 // bodies are how private keys begin that are encoded: OpenSSH's own form, and
