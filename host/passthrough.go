@@ -67,6 +67,9 @@ const (
 	enq    = 0x05
 	c1Lead = 0xc2 // of U+0080 to U+009F, which some terminals obey like ESC and a letter
 	st     = 0x9c // of U+009C, which ends a string
+
+	// c1Obeyed are the second bytes of those that the emulator obeys.
+	c1Obeyed = "\x84\x85\x88\x8d\x90\x98\x9b\x9d\x9e\x9f"
 )
 
 // escape begins a sequence.
@@ -89,6 +92,9 @@ func (p *passthrough) step(dst []byte, c byte) []byte {
 func (p *passthrough) stepC1(dst []byte, c byte) []byte {
 	p.state = passText
 	switch {
+	case bytes.IndexByte([]byte(c1Obeyed), c) >= 0: // it is ESC and the byte 0x40 below, and goes through so
+		p.escape()
+		return p.stepSequence(dst, c-0x40)
 	case c >= 0x80 && c <= 0x9f:
 		return dst
 	case c >= 0xa0 && c <= 0xbf:
@@ -144,8 +150,6 @@ func (p *passthrough) stepString(dst []byte, c byte) []byte {
 		return p.endString(dst, p.held, "\a")
 	case c == st && p.held[len(p.held)-1] == c1Lead:
 		return p.endString(dst, p.held[:len(p.held)-1], "\x1b\\")
-	case c < 0x20:
-		return dst
 	}
 	if p.held = append(p.held, c); len(p.held) > maxHeld {
 		p.long, p.held = true, append(p.held[:0], c)
@@ -156,7 +160,12 @@ func (p *passthrough) stepString(dst []byte, c byte) []byte {
 // endString ends a string, which may go through with an end of a spelling.
 func (p *passthrough) endString(dst, text []byte, end string) []byte {
 	if !p.long && stringPasses(text) {
-		dst = append(append(dst, text...), end...)
+		for i, c := range text {
+			if i == 0 || c >= 0x20 { // what terminals make of a control within differs
+				dst = append(dst, c)
+			}
+		}
+		dst = append(dst, end...)
 	}
 	return p.finish(dst, false)
 }
