@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"termpilot/vt"
 )
 
 // passthrough lets output through to a person's terminal, except for what must
@@ -67,9 +69,6 @@ const (
 	enq    = 0x05
 	c1Lead = 0xc2 // of U+0080 to U+009F, which some terminals obey like ESC and a letter
 	st     = 0x9c // of U+009C, which ends a string
-
-	// c1Obeyed are the second bytes of those that the emulator obeys.
-	c1Obeyed = "\x84\x85\x88\x8d\x90\x98\x9b\x9d\x9e\x9f"
 )
 
 // escape begins a sequence.
@@ -92,7 +91,7 @@ func (p *passthrough) step(dst []byte, c byte) []byte {
 func (p *passthrough) stepC1(dst []byte, c byte) []byte {
 	p.state = passText
 	switch {
-	case bytes.IndexByte([]byte(c1Obeyed), c) >= 0: // it is ESC and the byte 0x40 below, and goes through so
+	case vt.ObeysC1(rune(c)): // it is ESC and the byte 0x40 below, and goes through so
 		p.escape()
 		return p.stepSequence(dst, c-0x40)
 	case c >= 0x80 && c <= 0x9f:

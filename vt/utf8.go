@@ -58,9 +58,18 @@ func (t *Terminal) rune(r rune) {
 		return
 	}
 	t.last = nil
+	if ObeysC1(r) {
+		t.parser.state, t.parser.inter = escape, 0
+		t.step(byte(r) - 0x40)
+	}
+}
+
+// ObeysC1 reports whether a character is a C1 control that the emulator obeys: as
+// ESC and the byte 0x40 below it (ECMA-48, 5.3). It prints none of the others.
+func ObeysC1(r rune) bool {
 	switch r {
 	case 0x84, 0x85, 0x88, 0x8d, 0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f:
-		t.parser.state, t.parser.inter = escape, 0
-		t.step(byte(r) - 0x40) // C1 is ESC and the byte 0x40 below
+		return true
 	}
+	return false
 }
